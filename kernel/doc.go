@@ -74,14 +74,14 @@
 //
 // # Operators
 //
-//	dense       every pair, weights made anew for each product, nothing stored:
+//	dense       every pair, weights recomputed for each product, nothing stored:
 //	            the reference for the others and the choice for small n
 //	csr         truncated, weights stored; neighbours are found by a cell list in 1 to 3
 //	            dimensions, by codes above 12, and in between by the one that is
 //	            expected to take less time. Or the nearest neighbours of every
 //	            point (Options.Neighbours), found by a tree in 1 to 6 dimensions and by
 //	            codes above, with one bandwidth or one of each point (Options.SelfTuned)
-//	pairs       what csr has in 1 to 8 dimensions, weights made anew for each
+//	pairs       what csr has in 1 to 8 dimensions, weights recomputed for each
 //	            product: a few bytes a row in place of 8 a weight
 //	background  for unit rows: weights within a radius stored, a constant beyond
 //	poly        every pair, by a polynomial in the inner product of the points: for

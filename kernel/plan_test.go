@@ -134,7 +134,7 @@ func TestPlanReasons(t *testing.T) {
 		words := map[string]string{
 			"csr":        "of weights, limit 16.0 MiB: about",
 			"dense":      "exact, every pair at every step; takes",
-			"pairs":      "weights made anew",
+			"pairs":      "weights recomputed",
 			"background": "rows of unit norm",
 		}[c.Name]
 		if !strings.Contains(c.Reason, words) {

@@ -14,7 +14,7 @@ func abVerb() cli.Verb {
 		Name: "ab", Summary: "compare the working tree with a revision, interleaved",
 		Synopsis: []string{"REV -suite NAME [-case PATTERN] [-count N] [-threshold PERCENT]"},
 		About: `
-Builds pmbench from the revision REV, in a worktree of its own in a temporary folder,
+Builds pmbench from the revision REV, in a separate worktree in a temporary folder,
 and from the working tree, and lets them take turns: REV, working tree, REV, ... Then
 compares as compare does, with the same exit codes; where the two sides take different
 levels of processor instructions ab says so. The choice between loops that gather and
@@ -22,7 +22,7 @@ loops that load is measured once, and both sides take it; PM_SIMD goes before. T
 is removed in the end, after Ctrl-C too. A revision from before there was a pmbench is
 measured with the present one.
 
-Each side takes 10 turns. Where these cannot tell ab goes on to 20 and to 40: while a metric
+Each side takes 10 turns. Where these do not decide, ab goes on to 20 and to 40: while a metric
 is likely worse, and while one that is unclear could be worse by a third, by its time and by
 its processor time. It ends as soon as one is worse. The three looks share the chance of
 an alarm about nothing: p is three times what one look has. -count N takes N turns and looks
@@ -34,7 +34,7 @@ once.
 			f := new(compare.AB)
 			fs.StringVar(&f.Suite, "suite", "", "measure the suite `NAME`; required")
 			fs.StringVar(&f.Pattern, "case", "", "only cases whose name matches the regular expression `PATTERN`")
-			cli.CountVar(fs, &f.Count, "count", 0, "take `N` turns each, at least 10 (default: 10, and up to 40 while they cannot tell)")
+			cli.CountVar(fs, &f.Count, "count", 0, "take `N` turns each, at least 10 (default: 10, and up to 40 while they do not decide)")
 			fs.StringVar(&f.Keep, "keep", "", "keep the recordings old.txt and new.txt in `FOLDER`")
 			compareVar(fs, &f.Compare)
 			return func(ctx context.Context, e *cli.Env, names []string) error {

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
-// fakeBench is a pmbench that measures nothing and records the time it is told
+// fakeBench is a pmbench that measures nothing and records the time it is given
 // to; %TIME% is its place.
 const fakeBench = `package main
 
@@ -133,7 +133,7 @@ func TestAB(t *testing.T) {
 			if code != c.code || !strings.Contains(stdout, "Fake/suite=spmm") || !strings.Contains(stdout, "10+10") {
 				t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 			}
-			// The table says what there is to say; progress apart there is no message.
+			// The table says it all: except for progress there is no message.
 			if c.code == cli.Failed && !strings.Contains(stdout, "1 of 1 metrics worse") {
 				t.Errorf("no verdict in\n%s", stdout)
 			}
@@ -205,7 +205,7 @@ func TestABInterrupted(t *testing.T) {
 	tidy(t, folder)
 }
 
-// With times that 10 turns cannot tell apart ab goes on to 20 and to 40; with -count it does
+// With times that 10 turns cannot distinguish ab goes on to 20 and to 40; with -count it does
 // not. Both sides make the choices between loops that ab has measured.
 func TestABGoesOn(t *testing.T) {
 	// Each side takes one, two, three times as long by turns: it counts them in a file.
@@ -226,7 +226,7 @@ func TestABGoesOn(t *testing.T) {
 		if code != compare.UnclearCode || !strings.Contains(stdout, c.runs) {
 			t.Errorf("%q: exit code %d\n%s%s", c.args, code, stdout, stderr)
 		}
-		if got := strings.Count(stderr, "turns cannot tell, going on to"); got != c.more {
+		if got := strings.Count(stderr, "turns do not decide, going on to"); got != c.more {
 			t.Errorf("%q: goes on %d times\n%s", c.args, got, stderr)
 		}
 		asked := ""

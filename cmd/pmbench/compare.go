@@ -11,7 +11,7 @@ import (
 
 func compareVerb() cli.Verb {
 	return cli.Verb{
-		Name: "compare", Summary: "tell whether one recording is slower than another",
+		Name: "compare", Summary: "report whether one recording is slower than another",
 		Synopsis: []string{"OLD NEW [-threshold PERCENT] [-metric UNITS]"},
 		About: `
 Compares two files of run -out, or of go test -bench, case by case: medians, and the
@@ -40,8 +40,8 @@ either side only these are compared. With fewer all are, and a change has to exc
 threshold by as much as the yardstick itself varied (9th over 1st decile). Files
 without yards are compared by sec/op; -metric sec/op does so always.
 
-Other programs on the processors make an operation wait, and its time cannot tell then.
-Where it cannot, the processor time of the case is compared too, in units of the
+Other programs on the processors make an operation wait, and its time is unclear then.
+Where it is, the processor time of the case is compared too, in units of the
 processor time of the yardstick (cpu-yards/op): waiting for others is not in it. It says
 nothing of what the operation itself waits for, so the time of the case stays unclear. Of
 processor time the 10 calmest measurements count and those as calm; where others are not, a
@@ -56,9 +56,9 @@ Take more measurements, on a machine at rest, or let ab interleave them; operati
 more than a tenth of a second seldom fit into a calm moment of a shared machine.
 
 Recordings of different systems, processors, numbers of cores or levels of processor
-instructions are refused, as far as the files tell: -across compares them all the same,
+instructions are refused, as far as the files name them: -across compares them all the same,
 in seconds where the processors differ, and says by what they differ. Different
-versions of Go are compared and said.
+versions of Go are compared and named.
 `,
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Examples: []string{

@@ -101,7 +101,7 @@ func overlapping(t *testing.T, shifts ...float64) string {
 	return path
 }
 
-// A metric whose own p is below .05 is worse where it is the only one, and likely worse beside
+// A metric whose own p is below .05 is worse where it is the only one, and likely worse next to
 // another that could have been so by chance. It has an exit code of its own, before that of
 // unclear metrics.
 func TestCompareLikelyWorse(t *testing.T) {
@@ -200,7 +200,7 @@ func TestCompareOfDifferentOrigins(t *testing.T) {
 }
 
 // Another version of Go is said and no reason to refuse; the same is not mentioned, and
-// a file that does not tell is compared.
+// a file that does not name it is compared.
 func TestCompareOfSimilarOrigins(t *testing.T) {
 	old := recordedAt(t, 2, 100, "cpu: A", "go: go1.26.1", "level: amx")
 	code, _, stderr := call("compare", old, recordedAt(t, 2, 100, "cpu: A", "go: go1.27", "level: amx"))

@@ -4,13 +4,13 @@
 //	pmbench VERB [FLAGS] [FILES]
 //
 //	run       measure a suite
-//	compare   tell whether one recording is slower than another
+//	compare   report whether one recording is slower than another
 //	ab        compare the working tree with a revision, interleaved
 //	roofline  hold products and steps against bandwidth and arithmetic
 //	peers     measure others on the same data, in the same minute
-//	ranks     tell how much faster several ranks are than one
-//	model     foresee what more ranks than there are would take
-//	load      ask a service as many clients at once, and tell how long its answers take
+//	ranks     report how much faster several ranks are than one
+//	model     predict what more ranks than there are would take
+//	load      ask a service as many clients at once, and report how long its answers take
 //	report    write BENCHMARKS.md and a page with plots from recordings
 //	help      explain a verb
 //	version   show what this program was built from
@@ -29,18 +29,18 @@
 //
 //	cells      building the graph of a million points in 2 and 3 dimensions
 //	spmm       the sparse product of a million rows with k columns
-//	step       the fused step beside the product it contains
+//	step       the fused step compared with the product it contains
 //	wide       a step of the full kernel of unit features at a wide bandwidth, by its polynomial
 //	iterate    whole runs: five steps, an embedding from points to result, eigenvectors
 //	search     building the graph of features in 64 and 512 dimensions, and of points in 8
 //	private    the private first step: bound, kernel and noise
-//	plan       the operator that is picked beside all that can serve, over kinds of points and bandwidths
+//	plan       the chosen operator compared with all usable ones, over kinds of points and bandwidths
 //	scale      graph and step of 100,000 to 3,000,000 points, with -full to 10,000,000
 //	grid       the interpolated kernel of points with a tenth of all others as neighbours
 //	answers    answers of mode cells, 6.7 MB as float32 and 1.8 MB as int8: written, read and ranked
-//	retrieval  answers of a service over the loopback, to clients in a second process, beside a bare file server
+//	retrieval  answers of a service over the loopback, to clients in a second process, compared with a plain file server
 //	sealed     encrypted queries of mode sealed in a gallery of a million rows: answers, client, bytes, and the neighbours that are found
-//	apply      placing the rows of a file by a map, into another file, beside copies of the file
+//	apply      placing the rows of a file by a map, into another file, compared with copies of the file
 //	ranks      building graphs and steps of them by the ranks that mpirun has started, one worker each, with the bytes they receive
 //	levels     every inner loop at every level and choice of instructions; fails where what is chosen takes over 1.15 times the best
 //	concurrent 1, 4 and 16 callers of one Engine: time and memory of their embeddings, with and without a memory limit
@@ -77,7 +77,7 @@
 // workers, the best of five passes each: the bandwidth of reading an array four
 // times the last cache (at most 2 GiB), by all its words or by one of each line of 64
 // bytes, whichever is faster; random rows of 64 bytes of it; and scalar
-// multiply-adds. The fraction of the limit a case reaches is beside every figure:
+// multiply-adds. Next to every figure is the fraction of the limit that the case reaches:
 //
 //	product   the bytes of the layout, 8 an entry and 8 a row in the plain one, x and
 //	          y once, over the bandwidth
@@ -132,15 +132,15 @@
 //	cpu-yards/op    processor seconds of the operation, the mean, over those of a reading
 //	cpu-yard-sec    the median of the processor seconds of all readings of the measurement
 //
-// and where yards/op of a case cannot tell, cpu-yards/op is compared: of either recording the
+// and where yards/op of a case is unclear, cpu-yards/op is compared: of either recording the
 // ten measurements with the least cpu-yard-sec and those within 10% of the least of both.
 // Where some were above, a change has to exceed the threshold by 10%, or by as much as the
 // medians of cpu-yard-sec differ. Both metrics count in the correction of p, whether they
-// are shown or not. More processor time in less time is no loss: where yards/op is clear
+// are shown or not. More processor time in less time is not a loss: where yards/op is clear
 // cpu-yards/op is left out.
 //
 // ab looks at its turns three times, when there are 10, 20 and 40, and stops when one metric
-// is worse, or when none is likely worse and none that is unclear could be worse by a third.
+// is worse, or when no metric is likely worse and no unclear one could be worse by a third.
 // p is three times that of one look. On a machine with a load of 6 to 25 on two cores this
 // finds a slowdown by a third in 97 of 100 comparisons of one case, with 16 turns in the mean,
 // where 10 turns of yards/op alone found 2; testdata/busy has the turns and the figures.
@@ -191,7 +191,7 @@
 // # Recordings
 //
 // With -record FOLDER run and peers keep a recording of each suite, one object per line,
-// which report reads. Its place tells what it is of:
+// which report reads. Its place says what it is of:
 //
 //	FOLDER/cascade-lake/spmm.jsonl                   of run
 //	FOLDER/cascade-lake/peers-spmm.jsonl             of peers
@@ -199,10 +199,10 @@
 //	FOLDER/cascade-lake/spmm-ended-early.jsonl       of run that was interrupted
 //	FOLDER/cascade-lake/spmm-part-k-8-5d9e587f.jsonl of run -case k=8/
 //
-// The first folder is the family of the processor, told by the numbers that the processor
-// gives: names for the market are the same for several. A processor that pmbench does not
+// The first folder is the family of the processor, recognised by the numbers that the processor
+// gives: several share a name for the market. A processor that pmbench does not
 // know is named by these numbers. A recording takes the place of an older one whole; one
-// that ended early has a name of its own. So has one of a part of a suite, which -case
+// that ended early has another name. So has one of a part of a suite, which -case
 // makes, and -peer and -n of peers: its name has -part, the first letters of what was
 // asked for and a checksum of all of it, so that each part keeps a file. report makes a
 // section for each family from what the recordings hold. The names of folders count only

@@ -9,9 +9,9 @@ import (
 
 func loadVerb() cli.Verb {
 	return cli.Verb{
-		Name: "load", Summary: "ask a service as many clients at once, and tell how long its answers take", Synopsis: []string{"URL [-clients N] [-queries N] [-encoding NAME] [-check GALLERY] [-metrics URL]"},
+		Name: "load", Summary: "ask a service as many clients at once, and report how long its answers take", Synopsis: []string{"URL [-clients N] [-queries N] [-encoding NAME] [-check GALLERY] [-metrics URL]"},
 		About: `Asks a service of 'privatemail serve' for the lists of cells, in mode cells, from many
-clients at once, each on a connection of its own, one query after the other. The cells are
+clients at once, each on its own connection, one query after the other. The cells are
 drawn at random, as if no client had a record, so nothing is spent. Prints answers and bytes
 per second, and the time that half of the queries and all but one in a hundred stay within,
 from the request to the last byte of its answer.
@@ -34,7 +34,7 @@ load then fails.
 			fs.StringVar(&f.Check, "check", "", "compare every answer with that of the gallery `FILE`, opened here")
 			fs.StringVar(&f.Metrics, "metrics", "", "read the memory of the service from the metrics at `URL`")
 			fs.StringVar(&f.Token, "token", "", "send the bearer token `TEXT`")
-			fs.BoolVar(&f.Get, "get", false, "get the URL itself, such as a file: what a bare file server reaches")
+			fs.BoolVar(&f.Get, "get", false, "get the URL itself, such as a file: what a plain file server reaches")
 			fs.BoolVar(&f.Wait, "wait", false, "measure when a line on standard input says so, as suite retrieval does")
 			return f.Run
 		},

@@ -81,7 +81,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A service of another gallery, one whose answers are wrong, and one that is none are told.
+// A service of another gallery, one whose answers are wrong, and no service at all are reported.
 func TestLoadRefuses(t *testing.T) {
 	file := galleryFile(t, 1)
 	public, _ := served(t, file)

@@ -10,14 +10,14 @@ import (
 
 func modelVerb() cli.Verb {
 	return cli.Verb{
-		Name: "model", Summary: "foresee what more ranks than there are would take",
+		Name: "model", Summary: "predict what more ranks than there are would take",
 		Synopsis: []string{"[-n NUMBERS] [-ranks NUMBERS] [-d D] [-k K] [-mean-neighbours G] [-cores N] [-read GB/s] [-link GB/s] [-latency US] [-json]"},
 		About: `
 Measures nothing: prints what a truncated graph of uniform points takes on ranks, by a model.
 A rank is a machine, and its workers are the cores of the machine. It has all points and the
 rows of a slab of them. It receives the rows within the radius of the faces of the slab (the
-halo) while it makes the rows that need none, and the sums of all chunks of rows afterwards.
-Beside the halo is what a rank would receive of the whole iterate. The search has a part that
+halo) while it makes the rows that do not need it, and the sums of all chunks of rows afterwards.
+The table also has what a rank would receive of the whole iterate. The search has a part that
 every rank does, the sorting of all points, and a part that ranks share, the pairs.
 docs/scale.md has the formulas.
 `,

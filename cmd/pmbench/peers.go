@@ -16,7 +16,7 @@ func peersVerb() cli.Verb {
 Builds the peers that are installed and lets them and us take turns on the same data,
 first checking that the results are the same. A ratio is their time over ours, the
 median of at least 5 rounds: above 1 we are faster. No ratio is given for a result
-that differs. A peer that is not installed is named, and is no error. When Ctrl-C,
+that differs. A peer that is not installed is named; that is not an error. When Ctrl-C,
 SIGTERM or a peer that fails ends the run early, the rounds that were finished are
 printed, with their number, and kept where -record says, in a file whose name ends in
 -ended-early: a whole recording that is there already stays. The peers end too. A second

@@ -72,7 +72,7 @@ func TestSearchesAgainstPeers(t *testing.T) {
 	played(t, 8, "-suite", "search", "-n", "1500", "-case", "d=64/.*workers=1")
 }
 
-// A peer that is not installed is named and is no error.
+// A peer that is not installed is named; that is not an error.
 func TestMissingPeer(t *testing.T) {
 	t.Setenv("CXX", filepath.Join(t.TempDir(), "no-compiler"))
 	code, stdout, stderr := call("peers", "-suite", "spmm", "-n", "500", "-no-limits", "-slice", "1ms", "-case", "k=2/layout=plain/workers=1")
@@ -133,7 +133,7 @@ func TestMissingPeerOnRanks(t *testing.T) {
 }
 
 // What comes through the C interface has the bits of the Engine: a case whose result differs
-// would have no ratio. The process tells its memory.
+// would have no ratio. The process reports its memory.
 func TestThroughC(t *testing.T) {
 	for _, v := range played(t, 3, "-suite", "linked", "-n", "700", "-case", "workers=1") {
 		if v["peer"] != "through C" || v["difference"] != 0.0 || v["peer_peak_bytes"] == nil {

@@ -17,7 +17,7 @@ it and writes tables, and the same as one HTML page with plots that needs no oth
 There is a section for each family of processors, with a table of each suite, the
 machine, the commands and the versions. Of several recordings of a case the newest
 counts. One that ended early counts where there is no other. What was recorded with
-PM_SIMD stands in columns of its own beside what was recorded without. The text of
+PM_SIMD stands in separate columns next to what was recorded without. The text of
 notes.md in the folder, such as what was tried and rejected, is put at the end.
 `,
 		Prints:   cli.PrintsJSON | cli.PrintsProgress,

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-var update = flag.Bool("update", false, "write the golden report anew")
+var update = flag.Bool("update", false, "write the golden report again")
 
 // The recordings in testdata/report are made up; the report on them is fixed.
 func TestReport(t *testing.T) {

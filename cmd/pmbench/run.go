@@ -71,7 +71,7 @@ form.
 			chooseSuitesVar(fs, f, "; required")
 			fs.StringVar(&f.Out, "out", "", "write the Go benchmark format, which compare and benchstat read, to `FILE`")
 			recordVar(fs, &f.Record)
-			cli.CountVar(fs, &f.Calm, "calm", 0, "only the best stretch counts of the first three beside which `N` processors at once are quick, or of all where there are none (default: all count)")
+			cli.CountVar(fs, &f.Calm, "calm", 0, "use the best of the first three stretches in which `N` processors are undisturbed, or of all if there is no such stretch (default: use all)")
 			cli.CountVar(fs, &f.Rows, "n", 0, "suites sealed and ranks with `N` rows (default: as many as the suite has)")
 			fs.BoolVar(&f.NoLimits, "no-limits", false, "do not measure the limits of the machine: no roof_fraction")
 			return f.Run

@@ -75,7 +75,7 @@ const (
 )
 
 // A signal in the middle of run prints the rounds that were finished, marked, as a table
-// and as JSON, and keeps them beside what there was.
+// and as JSON, and keeps them next to what there was.
 func TestRunInterrupted(t *testing.T) {
 	for _, c := range []struct {
 		signal syscall.Signal

@@ -195,13 +195,16 @@ func (p *Program) find(args []string) (v Verb, rest []string, err error) {
 // chooseVerb is for a verb that another has to follow; rest stands in its place.
 func (p *Program) chooseVerb(e *Env, v Verb, rest []string) error {
 	if len(rest) == 0 {
-		return Usagef("say which: %s", strings.Join(names(v.Verbs), ", "))
+		return Usagef("say which: %s, such as '%s'", strings.Join(names(v.Verbs), ", "), v.Examples[0])
 	}
 	if slices.Contains([]string{"-h", "-help", "--help"}, rest[0]) {
 		p.writeHelp(e.Stdout, v, false)
 		return nil
 	}
-	return Usagef("want one of %[2]s, not %[1]q%[3]s", rest[0], strings.Join(names(v.Verbs), ", "), DidYouMean(rest[0], names(v.Verbs), ""))
+	if near := DidYouMean(rest[0], names(v.Verbs), ""); near != "" {
+		return Usagef("want one of %s, not %q%s", strings.Join(names(v.Verbs), ", "), rest[0], near)
+	}
+	return Usagef("want one of %s, not %q, such as '%s'", strings.Join(names(v.Verbs), ", "), rest[0], v.Examples[0])
 }
 
 func named(verbs []Verb, name string) (Verb, bool) {

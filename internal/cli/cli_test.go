@@ -201,9 +201,10 @@ func TestParse(t *testing.T) {
 }
 
 func TestDidYouMean(t *testing.T) {
-	known := []string{"embed", "evaluate", "plan", "spmm"}
+	known := []string{"embed", "evaluate", "k", "plan", "quiet", "spmm", "v"}
 	for word, want := range map[string]string{
 		"embd": "embed", "emebd": "embed", "EMBED": "embed", "eval": "evaluate", "pln": "plan", "smpm": "spmm", "zebra": "", "": "", "x": "",
+		"K": "k", "x1": "", "budget": "", "quit": "quiet", "spnn": "",
 	} {
 		if want != "" {
 			want = " (did you mean -" + want + "?)"

@@ -50,10 +50,10 @@ func (p *Program) writeHelp(w io.Writer, v Verb, all bool) {
 	writeExamples(w, v, all)
 	fmt.Fprint(w, "\nusage:\n")
 	for _, line := range v.Synopsis {
-		fmt.Fprintln(w, strings.TrimRight("  "+p.Name+" "+v.Name+" "+line, " "))
+		writeCommand(w, p.Name+" "+v.Name+" "+line)
 	}
 	for _, sub := range v.Verbs {
-		fmt.Fprintf(w, "  %s %s %s %s\n", p.Name, v.Name, sub.Name, sub.Synopsis[0])
+		writeCommand(w, p.Name+" "+v.Name+" "+sub.Name+" "+sub.Synopsis[0])
 	}
 	writeText(w, v.About)
 	if len(v.Verbs) > 0 {
@@ -102,8 +102,50 @@ func writeExamples(w io.Writer, v Verb, all bool) {
 	}
 	fmt.Fprintf(w, "\n%s:\n", heading)
 	for _, line := range examples {
-		fmt.Fprintf(w, "  %s\n", line)
+		writeCommand(w, line)
 	}
+}
+
+// width is the number of columns of the help.
+const width = 80
+
+// writeCommand writes a command. One that is too wide goes on in more lines, as in a shell. A
+// flag stays with its argument, and what is in brackets or quotes stays together.
+func writeCommand(w io.Writer, command string) {
+	const margin, end = "  ", " \\"
+	var parts []string
+	open := 0 // brackets and quotes
+	afterFlag := false
+	for word := range strings.FieldsSeq(command) {
+		isFlag := strings.HasPrefix(word, "-") && word != "-"
+		if len(parts) > 0 && (open > 0 || afterFlag && !isFlag && !strings.ContainsAny(word[:1], "[(|<>")) {
+			parts[len(parts)-1] += " " + word
+		} else {
+			parts = append(parts, word)
+		}
+		if strings.Count(word, "'")%2 == 1 {
+			open = 1 - open
+		}
+		open += strings.Count(word, "[") + strings.Count(word, "(") - strings.Count(word, "]") - strings.Count(word, ")")
+		afterFlag = isFlag
+	}
+	line := margin
+	for i, part := range parts {
+		room := width
+		if i < len(parts)-1 {
+			room -= len(end)
+		}
+		switch {
+		case i == 0:
+		case len([]rune(line))+1+len([]rune(part)) > room:
+			fmt.Fprintln(w, line+end)
+			line = margin + margin
+		default:
+			line += " "
+		}
+		line += part
+	}
+	fmt.Fprintln(w, line)
 }
 
 func writeText(w io.Writer, text string) {
@@ -154,7 +196,7 @@ func writeAllFlags(w io.Writer, flags []*flag.Flag) {
 
 // writeWrapped writes words in lines of a screen's width, under the name of a flag.
 func writeWrapped(w io.Writer, text string) {
-	const margin, width = "        ", 80
+	const margin = "        "
 	line := margin
 	for word := range strings.FieldsSeq(text) {
 		if len(line) > len(margin) && len([]rune(line))+1+len([]rune(word)) > width {

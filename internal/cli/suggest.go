@@ -3,15 +3,16 @@ package cli
 import "strings"
 
 // DidYouMean returns a question with the known word nearest to a mistyped one, after
-// the prefix, or "" when no word is near.
+// the prefix, or "" when no word is near: when more than a third of the letters are wrong.
 func DidYouMean(word string, known []string, prefix string) string {
-	best, least := "", len(word)/3+2 // this many differences are not a typing error
+	best, least := "", len(word)+1
 	for _, k := range known {
 		d := typingErrors(strings.ToLower(word), strings.ToLower(k))
+		near := d <= min(len(word), len(k))/3
 		if len(word) >= 2 && strings.HasPrefix(k, word) {
-			d = min(d, 1)
+			d, near = min(d, 1), true
 		}
-		if d < least {
+		if near && d < least {
 			best, least = k, d
 		}
 	}

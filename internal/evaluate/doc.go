@@ -46,7 +46,7 @@
 // alone; Mode.Bounded says of which modes that is so. Where a client downloads more rows
 // than it keeps and ranks them itself, an [Answer] also has what a random sample of the
 // same size gives without a query, what the same requests give with rows of int8, and how
-// many bytes travel beside those of the whole gallery ([Volume]); [OverlapCeiling] bounds
+// many bytes travel compared with those of the whole gallery ([Volume]); [OverlapCeiling] bounds
 // which rows it gets.
 //
 // Package baseline has the baselines of the paper, published the method as it was published,

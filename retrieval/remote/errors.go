@@ -30,9 +30,9 @@ var (
 	// codebook is a new spend for each record.
 	ErrStale = errors.New("the server has another codebook, under which each record spends its epsilon again")
 	// ErrEpoch reports an epoch of mode sealed that the server does not serve, or not any
-	// more. Nothing is spent by a new one; a client takes its manifest and encrypts anew.
+	// more. Nothing is spent by a new one; a client takes its manifest and encrypts again.
 	ErrEpoch = errors.New("the server has another epoch")
-	// ErrChanges reports changes that the server does not keep: the hint is to be taken anew.
+	// ErrChanges reports changes that the server does not keep: the hint is to be taken again.
 	ErrChanges = errors.New("the server does not keep these changes")
 )
 

@@ -90,7 +90,7 @@ func (v *version) stale(p part) *problem {
 		return out
 	}
 	out := newProblem(http.StatusConflict, "stale-epoch", "The request goes with an epoch that is not served any more",
-		"the gallery was replaced: take the new manifest and hint, and encrypt anew")
+		"the gallery was replaced: take the new manifest and hint, and encrypt again")
 	hash, _ := v.hashOf(p)
 	out.Epoch = hex.EncodeToString(hash[:])
 	return out

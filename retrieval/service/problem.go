@@ -61,7 +61,7 @@ func wrongMethod() *problem {
 }
 
 func gone() *problem {
-	return newProblem(http.StatusGone, "no-changes", "These changes are not kept", "take the hint anew")
+	return newProblem(http.StatusGone, "no-changes", "These changes are not kept", "take the hint again")
 }
 
 func tooLarge(detail string) *problem {

@@ -127,7 +127,7 @@ type RowReader interface {
 	Weights(i int) (ind []uint32, val []float32)
 }
 
-// WeightRows are the rows of weights between distinct points: stored, or made anew
+// WeightRows are the rows of weights between distinct points: stored, or recomputed
 // whenever they are asked for. They come in chunks, one for a worker at a time.
 type WeightRows interface {
 	Rows() int

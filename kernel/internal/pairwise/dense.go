@@ -21,7 +21,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// Dense is the Gaussian kernel of every pair, in float64, weights made anew for every
+// Dense is the Gaussian kernel of every pair, in float64, weights recomputed for every
 // product. It stores nothing but its degrees and is the reference that the other operators
 // are tested against. A product costs n^2/2 distances and exponentials.
 //

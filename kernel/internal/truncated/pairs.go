@@ -14,7 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
 )
 
-// Pairs is the Gaussian kernel truncated at a radius, weights made anew for every
+// Pairs is the Gaussian kernel truncated at a radius, weights recomputed for every
 // product: the same graph as csr, in a fraction of its memory, in 1 to 8 dimensions.
 //
 // The points are those of the cell list, in clusters of at most 32. What is kept is,
@@ -34,7 +34,7 @@ type Pairs struct {
 	neighbours float64
 }
 
-// NewPairs builds the operator pairs: the kernel truncated at a radius, weights made anew for
+// NewPairs builds the operator pairs: the kernel truncated at a radius, weights recomputed for
 // every product.
 func NewPairs(ctx context.Context, p *rows.Points, b base.Bandwidth, radius float64, o *base.Options) (*Pairs, error) {
 	if p.D > base.MaxDirect {

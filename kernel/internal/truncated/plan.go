@@ -72,9 +72,9 @@ func PairsCandidate(ctx context.Context, p *rows.Points, b base.Bandwidth, pr *p
 	}
 	nnz := c.MeanNeighbours * float64(p.N)
 	c.Cost = pairsCost(p.N, p.D, nnz, TestedPairs(p.N, p.D, nnz), o)
-	c.Reason = fmt.Sprintf("about %.4g neighbours a row within %.4g, weights made anew at every step", c.MeanNeighbours, c.Radius)
+	c.Reason = fmt.Sprintf("about %.4g neighbours a row within %.4g, weights recomputed at every step", c.MeanNeighbours, c.Radius)
 	if math.IsInf(c.Radius, 1) {
-		c.Reason = "every pair, weights made anew at every step"
+		c.Reason = "every pair, weights recomputed at every step"
 	}
 	return c
 }

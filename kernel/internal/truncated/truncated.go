@@ -1,5 +1,5 @@
 // Package truncated has the operators whose graph ends at a radius: csr stores its weights, pairs
-// makes them anew. It repairs rows that miss the tolerance, bounds what is left out, and exchanges
+// recomputes them. It repairs rows that miss the tolerance, bounds what is left out, and exchanges
 // rows between ranks.
 package truncated
 

@@ -14,9 +14,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// ErrRecordData reports a record that was fetched and is none: the server does not hold what it
+// ErrRecordData reports a fetched record that is malformed: the server does not hold what it
 // says, or lies. It is matched with errors.Is.
-var ErrRecordData = errors.New("what was fetched is no record")
+var ErrRecordData = errors.New("malformed record")
 
 // fetchWidth is how many bytes of a word of a fetch are sent: all of them, because rounding
 // would make wrong bytes.

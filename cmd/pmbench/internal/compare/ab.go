@@ -21,7 +21,7 @@ import (
 type AB struct {
 	Suite, Pattern string
 	Keep           string // the folder that keeps both recordings; "": none
-	Count          int    // turns of each; 0: as many as it takes to tell, of turnsOfLooks
+	Count          int    // turns of each; 0: as many as it takes to decide, of turnsOfLooks
 	Compare        Options
 }
 
@@ -87,7 +87,7 @@ func (f *AB) Run(ctx context.Context, e *cli.Env, revision string) (err error) {
 				break
 			}
 			m.Clear()
-			e.Note("%d turns cannot tell, going on to %d: %s", turns, looks[i+1], why)
+			e.Note("%d turns do not decide, going on to %d: %s", turns, looks[i+1], why)
 		}
 	}
 	m.Clear()
@@ -183,7 +183,7 @@ func (s *side) build(ctx context.Context, folder string) error {
 	return nil
 }
 
-// keep writes what the side has measured to a folder, to none when it is "".
+// keep writes what the side has measured to a folder, unless it is "".
 func (s *side) keep(ctx context.Context, folder string) error {
 	if folder == "" {
 		return nil
@@ -223,8 +223,8 @@ func lendBench(root, tree string) error {
 const toldSlowdown = 1.0 / 3
 
 // wantsMore returns why the verdict on metrics that were compared after some turns is open,
-// nothing where it is not: one that is worse ends the comparison. Where the time of a case
-// cannot tell its processor time does.
+// "" where it is not: one that is worse ends the comparison. Where the time of a case
+// is unclear its processor time decides.
 func wantsMore(all []*comparison) (why string) {
 	told := map[*comparison]bool{}
 	for c, time := range besideTime(all) {

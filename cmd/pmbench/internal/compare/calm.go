@@ -8,7 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
-// readingsOf are the units with the readings of the yardstick beside a metric: those of a
+// readingsOf are the units with the readings of the yardstick for a metric: those of a
 // measurement, and those the least of which they are held against.
 var readingsOf = map[string]struct{ reading, least string }{
 	record.YardsUnit: {record.YardUnit, record.LeastYardUnit}, record.CPUYardsUnit: {record.CPUYardUnit, record.CPUYardUnit},
@@ -26,8 +26,8 @@ func (c *comparison) chosen(old, now map[string][]float64) (o, n []float64) {
 	limit := measure.CalmLimit * min(slices.Min(old[of.least]), slices.Min(now[of.least]))
 	c.OldCalm, c.NewCalm = len(calmOnly(o, before, limit)), len(calmOnly(n, after, limit))
 	if c.isProcessorTime() {
-		// The ten calmest and those as calm, on both sides. Whoever shares a core or its
-		// caches makes a reading slower, and the operation more or less so.
+		// The ten calmest and those as calm, on both sides. Others that share a core or its
+		// caches make a reading slower, and the operation more or less so.
 		limit = max(limit, slices.Sorted(slices.Values(before))[MinRuns-1], slices.Sorted(slices.Values(after))[MinRuns-1])
 		if c.OldCalm+c.NewCalm < len(o)+len(n) {
 			c.Drift = max(measure.CalmLimit, shift(calmOnly(before, before, limit), calmOnly(after, after, limit))) - 1
@@ -39,7 +39,7 @@ func (c *comparison) chosen(old, now map[string][]float64) (o, n []float64) {
 	if oldCalm, newCalm := calmOnly(o, before, limit), calmOnly(n, after, limit); len(oldCalm) >= MinRuns && len(newCalm) >= MinRuns {
 		return oldCalm, newCalm
 	}
-	return o, n // readings that are no numbers
+	return o, n // readings that are not numbers
 }
 
 // calmOnly returns the values whose readings of the yardstick are within the limit.

@@ -1,4 +1,4 @@
-// Package compare tells whether one recording is slower than another, by tests that allow for
+// Package compare reports whether one recording is slower than another, by tests that allow for
 // the neighbours of a shared machine and for the number of metrics. AB makes both recordings:
 // of a revision and of the working tree, which take turns.
 package compare
@@ -67,7 +67,7 @@ func (f *Options) Files(e *cli.Env, oldPath, newPath string) error {
 	return f.show(e, before, after)
 }
 
-// Exit codes of a comparison that found nothing worse: some metrics it cannot tell of, or some
+// Exit codes of a comparison that found nothing worse: some metrics are unclear, or some
 // are likely worse.
 const (
 	UnclearCode = 3
@@ -169,7 +169,7 @@ type comparison struct {
 	// Unclear is why a change of the size of the threshold could be there all the
 	// same, empty where it could not.
 	Unclear string `json:"unclear,omitempty"`
-	// Differences are those between where the recordings were made, none where they
+	// Differences are those between where the recordings were made, empty where they
 	// were made alike.
 	Differences []string `json:"differences,omitempty"`
 	name        string   // of the case in the recordings
@@ -219,7 +219,7 @@ func compareRecordings(before, after *recording, metrics []string, threshold flo
 	return all, nil
 }
 
-// allFinite tells whether all values are finite. No test ranks others.
+// allFinite reports whether all values are finite. No test ranks others.
 func allFinite(values []float64) bool {
 	return !slices.ContainsFunc(values, func(v float64) bool { return v-v != 0 })
 }
@@ -235,7 +235,7 @@ func fallback(unit string, metrics []string, interleaved bool) string {
 	return seconds
 }
 
-// isTime and isProcessorTime tell which of two views of the same work a metric is.
+// isTime and isProcessorTime say which of two views of the same work a metric is.
 func (c *comparison) isTime() bool { return c.Metric == record.YardsUnit || c.Metric == "sec/op" }
 func (c *comparison) isProcessorTime() bool {
 	return c.Metric == record.CPUYardsUnit || c.Metric == record.CPUUnit
@@ -260,7 +260,7 @@ func besideTime(all []*comparison) map[*comparison]*comparison {
 }
 
 // withoutSettled leaves out the processor time of cases whose time is clear: more work in
-// less time is no loss.
+// less time is not a loss.
 func withoutSettled(all []*comparison) (out []*comparison) {
 	times := besideTime(all)
 	for _, c := range all {
@@ -280,7 +280,7 @@ func (c *comparison) judge(threshold float64, metrics int) {
 	c.Better = c.Change < -margin && significant
 	sure := normalQuantile(1 - significance/2/float64(metrics))
 	c.most = c.Change + sure*c.noise
-	// A shift of so many standard errors is found with a chance of 80%.
+	// A shift of this many standard errors is found with a chance of 80%.
 	c.Detectable = (sure + normalQuantile(0.8)) * c.noise
 	switch {
 	case c.Worse || c.Likely || c.Better:
@@ -303,7 +303,7 @@ func compareMetric(name, unit string, old, now map[string][]float64) *comparison
 }
 
 func (c *comparison) compareSamples(o, n []float64) {
-	// Samples sort their values; those of the recording stay beside their yards.
+	// Samples sort their values; those of the recording stay with their yards.
 	first := benchmath.NewSample(slices.Clone(o), &benchmath.DefaultThresholds)
 	second := benchmath.NewSample(slices.Clone(n), &benchmath.DefaultThresholds)
 	c.OldN, c.NewN = len(o), len(n)
@@ -335,7 +335,7 @@ func (c *comparison) compareSamples(o, n []float64) {
 // normalQuantile is the inverse of the normal distribution function.
 func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
 
-// higherIsBetter tells rates from costs by their units.
+// higherIsBetter distinguishes rates from costs by their units.
 func higherIsBetter(unit string) bool { return strings.HasSuffix(unit, "/s") || unit == "%roof" }
 
 // holm corrects p-values for their number (Holm 1979): the i-th smallest of m

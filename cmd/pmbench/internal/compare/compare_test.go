@@ -318,7 +318,7 @@ func TestLooksShareTheAlarms(t *testing.T) {
 	}
 }
 
-// Processor time is compared beside a time that cannot tell, and left out beside one that can.
+// Processor time is compared where the time is unclear, and left out where it is clear.
 func TestProcessorTime(t *testing.T) {
 	jumpy := make([]float64, MinRuns) // a program that waits for others
 	for i := range jumpy {
@@ -381,11 +381,11 @@ func TestProcessorTime(t *testing.T) {
 		}
 	}
 	if names := present.onlyHere(seconds, metrics); names != nil {
-		t.Errorf("%q: a revision before is no surprise", names)
+		t.Errorf("%q: an earlier revision is not a difference", names)
 	}
 }
 
-// Readings that are no numbers, or stand still, are survived.
+// Readings that are not numbers, or do not change, do no harm.
 func TestReadingsThatAreNone(t *testing.T) {
 	for _, reading := range []float64{math.NaN(), math.Inf(1), 0, -1} {
 		readings := make([]float64, MinRuns)

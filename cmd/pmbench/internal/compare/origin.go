@@ -32,7 +32,7 @@ func (o origin) note(r *benchfmt.Result) {
 	}
 }
 
-// differ tells whether both origins are known for a key and are not the same.
+// differ reports whether both origins are known for a key and are not the same.
 func (o origin) differ(other origin, key string) bool {
 	return o[key] != nil && other[key] != nil && !slices.Equal(o[key], other[key])
 }
@@ -70,7 +70,7 @@ func (f *Options) checkOrigins(e *cli.Env, before, after *recording) ([]string, 
 	said := strings.Join(differences, "; ")
 	onlyGo := len(differences) == 1 && before.origin.differ(after.origin, "go")
 	if !onlyGo && !f.Across && !f.interleaved {
-		return nil, fmt.Errorf("%s and %s were not recorded alike: %s; a difference between them may be none of the program's. -across compares them all the same", before.path, after.path, said)
+		return nil, fmt.Errorf("%s and %s were not recorded alike: %s; a difference between them may not come from the program. -across compares them all the same", before.path, after.path, said)
 	}
 	e.Note("the recordings were not made alike: %s", said)
 	if before.origin.differ(after.origin, "go") {

@@ -13,7 +13,7 @@ import (
 func Median(v []float64) float64 { return Quantile(v, 0.5) }
 
 // Quantile returns a quantile of the values, which it sorts, by linear
-// interpolation; NaN of none.
+// interpolation; NaN without numbers.
 func Quantile(v []float64, q float64) float64 {
 	if len(v) == 0 {
 		return math.NaN()
@@ -27,7 +27,7 @@ func Quantile(v []float64, q float64) float64 {
 	return v[i] + (at-float64(i))*(v[i+1]-v[i])
 }
 
-// Finite returns a pointer for JSON, nil for what is no number.
+// Finite returns a pointer for JSON, nil for NaN and infinities.
 func Finite(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -35,7 +35,7 @@ func Finite(v float64) *float64 {
 	return &v
 }
 
-// Mean returns the mean of some numbers, NaN of none.
+// Mean returns the mean of some numbers, NaN without numbers.
 func Mean(v []float64) float64 {
 	sum := 0.0
 	for _, x := range v {
@@ -74,7 +74,7 @@ func Size(bytes int64) string {
 // Number writes a number with six digits.
 func Number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
-// Decimal writes bytes in the decimal unit that suits them, 0 of none.
+// Decimal writes bytes in the decimal unit that suits them, 0 for 0 bytes.
 func Decimal(bytes float64) string {
 	switch {
 	case bytes == 0:

@@ -1,4 +1,4 @@
-// Package load asks a service of privatemail serve as many clients at once, and tells how
+// Package load asks a service of privatemail serve as many clients at once, and reports how
 // long its answers take.
 package load
 
@@ -23,7 +23,7 @@ type Options struct {
 	Clients, Queries int
 	Encoding         string // of the rows in answers
 	Check            string // the gallery file that answers are compared with; "": none
-	Metrics          string // the URL where the service tells its memory; "": it is not asked
+	Metrics          string // the URL where the service reports its memory; "": it is not asked
 	Token            string
 	Get              bool // get the URL itself
 	Wait             bool // measure when a line on standard input says so
@@ -61,7 +61,7 @@ func (f *Options) target(ctx context.Context, address string) (*loadTarget, erro
 	t := newLoadTarget(f.Token)
 	if f.Get {
 		if f.Check != "" {
-			return nil, cli.Usagef("-check is for answers, and -get asks for none")
+			return nil, cli.Usagef("-check compares answers, and -get asks for a file: leave out one of them")
 		}
 		return t, t.takeFile(ctx, address)
 	}

@@ -192,7 +192,7 @@ func receive(by *http.Client, request *http.Request, w io.Writer, most int64) (i
 	return n, err
 }
 
-// askAll lets some clients ask one query after the other until there were so many, and
+// askAll lets some clients ask one query after the other until there were that many, and
 // returns the seconds of each.
 func askAll(ctx context.Context, ask func(context.Context) error, clients, queries int) ([]float64, error) {
 	ctx, cancel := context.WithCancel(ctx)

@@ -119,7 +119,7 @@ type Child struct {
 	out     *bufio.Reader
 	said    bytes.Buffer // messages
 	v       string
-	peak    int64 // the largest memory it has told of
+	peak    int64 // the largest memory it has reported
 }
 
 // StartChild starts a peer on the data file and waits until it has read it.
@@ -130,7 +130,7 @@ func StartChild(ctx context.Context, args []string, data string) (*Child, error)
 	// Threads that wait must not take the other side's time, and large pages are for
 	// both sides: ours asks for them.
 	c.process.Env = append(SameChoices(RankEnvironment()), "OMP_WAIT_POLICY=passive", "OMP_PROC_BIND=false", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1")
-	// Peers in Python import peer.py from beside them, which this would forbid.
+	// Peers in Python import peer.py from their folder, which this would forbid.
 	c.process.Env = append(c.process.Env, "PYTHONSAFEPATH=")
 	// OpenBLAS before 0.3.25 takes slow kernels on processors it does not know.
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && os.Getenv("OPENBLAS_CORETYPE") == "" {
@@ -156,7 +156,7 @@ func StartChild(ctx context.Context, args []string, data string) (*Child, error)
 	return c, nil
 }
 
-// answer reads a line. A peer that has none to give has ended.
+// answer reads a line. A peer without a line has ended.
 func (c *Child) answer(v any) error {
 	line, err := c.out.ReadBytes('\n')
 	if err != nil {
@@ -172,7 +172,7 @@ func (c *Child) answer(v any) error {
 // Version is what the peer says of itself.
 func (c *Child) Version() string { return c.v }
 
-// Round repeats the operation for so many seconds, at least once, and returns the
+// Round repeats the operation for that many seconds, at least once, and returns the
 // seconds of each. With the name of a file in check it does the operation once and writes the
 // result there.
 func (c *Child) Round(k, workers int, duration float64, check string) ([]float64, error) {
@@ -194,7 +194,7 @@ func (c *Child) Round(k, workers int, duration float64, check string) ([]float64
 	return a.Seconds, nil
 }
 
-// PeakBytes is the largest memory of the process, 0 where the peer does not tell.
+// PeakBytes is the largest memory of the process, 0 where the peer does not report it.
 func (c *Child) PeakBytes() int64 { return c.peak }
 
 // Close ends the process: without questions there is nothing left to do.

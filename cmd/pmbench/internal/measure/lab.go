@@ -29,7 +29,7 @@ type Lab struct {
 	Small   bool                // see SmallLab
 	Rows    int                 // of suites sealed and ranks, 0 for as many as it has by itself
 	Ranks   *par.Ranks          // that share suite ranks; nil for one process
-	Calm    int                 // processors that have to be quick beside the stretch that counts; 0: all stretches count
+	Calm    int                 // processors that have to be undisturbed during the stretch that counts; 0: all stretches count
 	Work    Portion
 	ends    []func() // what close calls, the last one first
 }
@@ -48,7 +48,7 @@ func SmallLab() *Lab {
 	return l
 }
 
-// Show tells how far this lab's portion of the work has come.
+// Show reports how far this lab's portion of the work has come.
 func (l *Lab) Show(what string, share float64) { l.Meter.Show(what, l.Work.At(share)) }
 
 // Workers returns a set of n workers.
@@ -139,10 +139,10 @@ func Shared[T any](l *Lab, key string, make func() (T, error)) (T, error) {
 	return v, err
 }
 
-// Has tells whether there is something made for a key.
+// Has reports whether there is something made for a key.
 func (l *Lab) Has(key string) bool { return l.made[key] != nil }
 
-// Keep keeps a value for shared, and tells whether it did: not where the key has one.
+// Keep keeps a value for shared, and reports whether it did: not where the key has one.
 func (l *Lab) Keep(key string, v any) bool {
 	if l.Has(key) {
 		return false

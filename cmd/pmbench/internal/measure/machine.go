@@ -88,7 +88,7 @@ func firstLine(path string) string {
 	return strings.TrimSpace(line)
 }
 
-// parseSize reads a size such as 48K, 0 for what is none.
+// parseSize reads a size such as 48K, 0 for other text.
 func parseSize(s string) int64 {
 	shift := 0
 	switch {
@@ -122,7 +122,7 @@ func commit() string {
 }
 
 // thisProcessor returns what the processor says of itself, nil where neither it nor the
-// system tells.
+// system says.
 func thisProcessor() *record.Processor {
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
@@ -133,7 +133,7 @@ func thisProcessor() *record.Processor {
 
 // processorOf takes the numbers of a core for arm64 from the system's file about the
 // processor, where it has them: package cpuid reads the same register there, but gives it
-// as a family and a model that the tables do not have. Other processors are told by cpuid.
+// as a family and a model that the tables do not have. Other processors are recognised by cpuid.
 func processorOf(cpu *cpuid.CPUInfo, info string) *record.Processor {
 	if p := armProcessor(info); p != nil {
 		return p

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
-// The file of the system is read, and what is none tells nothing.
+// The file of the system is read, and a malformed one is ignored.
 func TestARMProcessor(t *testing.T) {
 	info := "processor\t: 0\nBogoMIPS\t: 243.75\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n\nprocessor\t: 1\nCPU implementer\t: 0x41\nCPU part\t: 0xd49\n"
 	if p := armProcessor(info); p == nil || (&record.Machine{Processor: p}).Family() != "Neoverse N1" {
@@ -28,7 +28,7 @@ func TestARMProcessor(t *testing.T) {
 }
 
 // The file of the system goes before package cpuid, which gives a core for arm64 a family
-// and a model of its own; where the file tells nothing, cpuid is asked.
+// and a model of its own; where the file says nothing, cpuid is asked.
 func TestProcessorOfBothSources(t *testing.T) {
 	arm := "CPU implementer\t: 0x41\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\n"
 	amd64 := "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\nstepping\t: 7\n"

@@ -1,5 +1,5 @@
 // Package measure measures cases: operations in rounds, between readings of a yardstick that
-// tells calm moments from others. A Lab holds what cases share. Machine and Limits say what
+// distinguishes calm moments from others. A Lab holds what cases share. Machine and Limits say what
 // the machine is and what it can do at most; Command and Child run other programs.
 package measure
 
@@ -17,7 +17,7 @@ import (
 
 // Schedule says how long to measure.
 type Schedule struct {
-	Rounds int           // exactly so many; 0: as many as Time allows, at most MaxRounds
+	Rounds int           // exactly this many; 0: as many as Time allows, at most MaxRounds
 	Time   time.Duration // of all rounds, with setup
 	Slice  time.Duration // of one measurement, at least one operation
 	Long   time.Duration // operations of this and more are not warmed up
@@ -71,7 +71,7 @@ func measure(ctx context.Context, l *Lab, suite string, cases []Case, s Schedule
 	return nil
 }
 
-// ends tells before a round whether the one before it was the last: the number
+// ends says before a round whether the one before it was the last: the number
 // was given, or another of the same length would exceed the time.
 func (s Schedule) ends(began time.Time, round int, running []*trial) bool {
 	switch {
@@ -173,7 +173,7 @@ func (t *trial) measure(ctx context.Context, l *Lab, s Schedule) (*record.Record
 	return r, t.latency(ctx, r, sum.seconds)
 }
 
-// finish makes the record of a measurement; best is the stretch that tells most.
+// finish makes the record of a measurement; best is the stretch that says most.
 func (t *trial) finish(l *Lab, sum *tally, best stretch, yard *yardstick) *record.Record {
 	r := t.record(l, sum.seconds)
 	r.YardsPerOp, r.YardSeconds, r.LeastYardSeconds = figures.Finite(best.yards()), figures.Finite(best.disturbed()), figures.Finite(yard.least)
@@ -203,7 +203,7 @@ type tally struct {
 	seconds           []float64 // one by one
 	total             time.Duration
 	cpu, instructions float64
-	count             *counters // nil when the machine counts none
+	count             *counters // nil when the machine has no counters
 	machine           processorTimes
 }
 
@@ -344,7 +344,7 @@ type processorTimes struct {
 	stolen float64 // that a virtual machine wanted to work, and its host had it wait
 }
 
-// unknownTimes are those of a system that does not tell.
+// unknownTimes are those of a system that does not report them.
 var unknownTimes = processorTimes{math.NaN(), math.NaN()}
 
 // add adds what has passed between two readings. The counters of some systems go back.
@@ -354,7 +354,7 @@ func (t *processorTimes) add(before, after processorTimes) {
 }
 
 // share is which share of the time that processors wanted to work their host had them wait; nil
-// where the system does not tell.
+// where the system does not report it.
 func (t processorTimes) share() *float64 {
 	if t.stolen == 0 {
 		return figures.Finite(0)

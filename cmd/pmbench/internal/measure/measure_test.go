@@ -76,7 +76,7 @@ func TestSchedule(t *testing.T) {
 }
 
 // The first operation of a case is cold and no part of a record, however long it takes
-// beside a slice, unless it is so long that another would take too much time.
+// next to a slice, unless it is so long that another would take too much time.
 func TestColdOperationsAreNotRecorded(t *testing.T) {
 	l := testLab(t)
 	for _, c := range []struct {

@@ -52,7 +52,7 @@ func follow(ctx context.Context, l *Lab, cases []Case) error {
 		}
 		switch {
 		case i < collectGarbage || i > len(cases):
-			return fmt.Errorf("rank 0 tells case %d of %d", i, len(cases))
+			return fmt.Errorf("rank 0 names case %d of %d", i, len(cases))
 		case i == readYard:
 			if _, err := yard.readAlong(ctx); err != nil {
 				return err
@@ -72,7 +72,7 @@ func follow(ctx context.Context, l *Lab, cases []Case) error {
 	}
 }
 
-// What rank 0 tells instead of the number of a case.
+// What rank 0 sends instead of the number of a case.
 const (
 	readYard       = -1
 	collectGarbage = -2 // so that the operations to come find as much memory as those of rank 0

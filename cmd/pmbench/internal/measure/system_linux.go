@@ -63,7 +63,7 @@ func (c *counters) close() {
 	}
 }
 
-// resetPeak starts the counting of the largest resident memory anew and returns
+// resetPeak restarts the counting of the largest resident memory and returns
 // what is resident now.
 func resetPeak() int64 {
 	// Without the right to do so the peak is that of the whole process.

@@ -11,7 +11,7 @@ func TestParseProcessors(t *testing.T) {
 		want processorTimes
 	}{
 		{"cpu  100 2 30 4000 5000 6 7 88 9 10\ncpu0 1 1 1 1 1 1 1 1\n", processorTimes{145, 88}},
-		{"cpu 1 2 3 4 5 6 7 8", processorTimes{19, 8}}, // as old systems tell it
+		{"cpu 1 2 3 4 5 6 7 8", processorTimes{19, 8}}, // as old systems report it
 		{"cpu 1 2 3 4 5 6 7\n", unknownTimes},
 		{"cpu 1 2 3 x 5 6 7 8\n", unknownTimes},
 		{"intr 1 2 3 4 5 6 7 8\n", unknownTimes},

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// A yardstick is a fixed piece of work of about a millisecond that is timed beside
+// A yardstick is a fixed piece of work of about a millisecond that is timed next to
 // what is measured. On a machine with neighbours the same work takes half as long
 // again while the other half of a core is in use, for milliseconds or for minutes;
 // a reading near the least there was says that right now it is not.
@@ -26,7 +26,7 @@ type yardstick struct {
 
 const (
 	// yardLength is the number of exponentials in a yard. They keep a core as busy
-	// as it can be, so they feel at once when it is shared, and they are no code of
+	// as it can be, so they feel at once when it is shared, and they are not code of
 	// this module, whose changes are to be seen.
 	yardLength = 120_000
 	// CalmLimit is how much more than the least a reading may be in a calm moment.
@@ -115,7 +115,7 @@ func (s stretch) yards() float64 { return 2 * s.seconds / (s.before + s.after) }
 // disturbed is the worse of the two readings.
 func (s stretch) disturbed() float64 { return max(s.before, s.after) }
 
-// betterThan tells which of two stretches says more about the operation: a calm
+// betterThan says which of two stretches says more about the operation: a calm
 // one, and of these the faster. Disturbances only ever add time, and the readings
 // do not see those between them.
 func (s stretch) betterThan(t stretch) bool {

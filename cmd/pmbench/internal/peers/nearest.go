@@ -97,7 +97,7 @@ func (c *contest) nearestOf(ctx context.Context, s nearestSet, n int, matches []
 }
 
 // distanceDifference returns the largest difference of two squared distances, relative to
-// ours; +Inf where one is no number, or ours is 0 and theirs is not.
+// ours; +Inf where one is not a number, or ours is 0 and theirs is not.
 func distanceDifference(ours []float64, theirs []float32) float64 {
 	most := 0.0
 	for i, v := range theirs {

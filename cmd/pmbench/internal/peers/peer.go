@@ -184,7 +184,7 @@ func writeLittle(path string, parts ...any) error {
 	return errors.Join(err, f.Close())
 }
 
-// repeat does an operation for so many seconds, at least once.
+// repeat does an operation for that many seconds, at least once.
 func repeat(duration float64, operation func() error) (seconds []float64, err error) {
 	for total := 0.0; total < duration || len(seconds) == 0; {
 		from := time.Now()

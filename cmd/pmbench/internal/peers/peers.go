@@ -1,4 +1,4 @@
-// Package peers measures other libraries and programs beside this one: on the same data, in
+// Package peers measures other libraries and programs and this one: on the same data, in
 // turns, and only where the results are the same. Their programs are in folder programs, and
 // each is started once and asked by lines of JSON.
 package peers

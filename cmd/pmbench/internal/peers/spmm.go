@@ -60,7 +60,7 @@ func (c *contest) spmm(ctx context.Context, n int, work measure.Portion) error {
 }
 
 // productDifference is the largest difference of two products, relative to
-// sum_j |a_ij x_j|; NaN if a value is no number.
+// sum_j |a_ij x_j|; NaN if a value is not a number.
 func productDifference(ctx context.Context, a *sparse.CSR, x, y blas32.General, theirs []float32) (float64, error) {
 	absolute, scale := suites.Zeros(x.Rows, x.Cols), suites.Zeros(x.Rows, x.Cols)
 	for e, v := range x.Data {

@@ -83,17 +83,17 @@ writing the answer in it. All words are the same.`,
 		},
 		{
 			Name: "linked", Rows: mostLinkedRows, play: (*contest).linked,
-			About: `This library through its C interface beside the same program in Go, either in
+			About: `This library through its C interface compared with the same program in Go, either in
 a process of its own: embeddings of up to 200,000 points in 2 dimensions and
 20,000 in 64, and rows of 512 columns placed by a model. Results have the same
 bits. The ratio is what the interface costs, and the peak of the last case
-tells that rows are not copied: -n 524288 makes them 1 GiB.`,
+shows that rows are not copied: -n 524288 makes them 1 GiB.`,
 			Note: "Not among the default suites: it builds the library, within the repository.",
 		},
 		{
 			Name: "ranks", Rows: suites.DefaultRows, play: (*contest).ranks,
 			About: `A step of the graph of a million points in the plane with 32 neighbours, two
-columns, by 1 and 2 ranks with a worker each, beside the product that it contains:
+columns, by 1 and 2 ranks with a worker each, compared with the product that it contains:
 PETSc's MATMPIAIJ in double, under mpirun, by MatMult for each column or by
 MatMatMult, whichever is faster. Ours has the new iterate and its sums in it too.`,
 			Note: `Not among the default suites: every round builds the graph. Our ranks are

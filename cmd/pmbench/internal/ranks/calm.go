@@ -8,18 +8,18 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
-// A calmness tells which measurements of a group are not disturbed: the host of a virtual machine
-// has taken at most a share of the time of its processors, and readings of the yardstick beside
-// them are near the least that there was with so many ranks, in any process.
+// A calmness says which measurements of a group are not disturbed: the host of a virtual machine
+// has taken at most a share of the time of its processors, and readings of the yardstick around
+// them are near the least that there was with that many ranks, in any process.
 type calmness struct {
 	stolen float64         // the largest share; from 1 on everything is calm
 	least  map[int]float64 // by number of ranks
 }
 
-// newCalmness lets the host take so many percent.
+// newCalmness lets the host take that many percent.
 func newCalmness(percent float64) *calmness { return &calmness{percent / 100, map[int]float64{}} }
 
-// see takes note of the readings beside measurements.
+// see takes note of the readings around measurements.
 func (c *calmness) see(records []*record.Record) {
 	for _, r := range records {
 		if r.LeastYardSeconds == nil {
@@ -50,7 +50,7 @@ func (c *calmness) disturbance(r *record.Record) float64 {
 }
 
 // medians returns of each case the record whose time is the median of the calm ones, without the
-// last one where their number is even. Where none is calm it is the least disturbed. Cases are in
+// last one where their number is even. Where no measurement is calm it is the least disturbed. Cases are in
 // the order in which they come first.
 func (c *calmness) medians(records []*record.Record) (out []*record.Record) {
 	byCase := map[string][]*record.Record{}

@@ -152,7 +152,7 @@ const (
 	pairSeconds  = 3.7e-9
 )
 
-// Bytes of a rank. While the graph is built a row takes, beside its coordinates: keys, order,
+// Bytes of a rank. While the graph is built a row takes, besides its coordinates: keys, order,
 // cells, counts, sums and tails. Afterwards the order, the degree and the certificate of
 // every row stay. A weight has its column with it.
 const (
@@ -183,7 +183,7 @@ func (m *scaleModel) ghosts() float64 {
 func (m *scaleModel) haloBytes() float64   { return 4 * float64(m.k) * m.ghosts() }
 func (m *scaleModel) gatherBytes() float64 { return 4 * float64(m.k) * (m.n - m.own()) }
 
-// halos tells whether steps exchange halos: where they are less than half of the iterate.
+// halos reports whether steps exchange halos: where they are less than half of the iterate.
 func (m *scaleModel) halos() bool { return m.haloBytes() < m.gatherBytes()/2 }
 
 // messages is how many a rank receives in a step: rows from the slabs within the radius, and

@@ -1,5 +1,5 @@
-// Package ranks tells how much faster several ranks are than one: it measures suite ranks with
-// several numbers of ranks, in rounds (Options), or foresees by a model what more ranks than
+// Package ranks reports how much faster several ranks are than one: it measures suite ranks with
+// several numbers of ranks, in rounds (Options), or predicts by a model what more ranks than
 // there are would take (Model).
 package ranks
 
@@ -196,7 +196,7 @@ func startRanks(ctx context.Context, mpirun string, ranks int, program ...string
 		case err == io.EOF:
 			return records, nil
 		case err != nil:
-			return nil, fmt.Errorf("what rank 0 printed is no record: %w", err)
+			return nil, fmt.Errorf("rank 0 printed a malformed record: %w", err)
 		}
 		records = append(records, r)
 	}
@@ -239,7 +239,7 @@ func Seconds(ctx context.Context, m *record.Machine, mpirun string, rows, ranks 
 
 var mpiTag = regexp.MustCompile(`(^|,)mpi(,|$)`)
 
-// hasMPI tells whether this program was built with MPI.
+// hasMPI reports whether this program was built with MPI.
 func hasMPI() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-tags" && mpiTag.MatchString(s.Value) })

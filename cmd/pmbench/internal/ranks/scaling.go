@@ -13,7 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-// A Scaling is a case with a number of ranks beside the same with the first number, the
+// A Scaling is a case with a number of ranks next to the same with the first number, the
 // object of ranks -json.
 type Scaling struct {
 	Suite  string `json:"suite"`
@@ -133,7 +133,7 @@ func (s *Scaling) row() []string {
 	}
 }
 
-// roundWords tells the number of rounds, and of how many they were chosen.
+// roundWords says the number of rounds, and of how many they were chosen.
 func (s *Scaling) roundWords() string {
 	if s.MeasuredRounds == s.Rounds {
 		return fmt.Sprint(s.Rounds)
@@ -141,7 +141,7 @@ func (s *Scaling) roundWords() string {
 	return fmt.Sprintf("%d of %d", s.Rounds, s.MeasuredRounds)
 }
 
-// stolenWords tells Stolen, where it is known.
+// stolenWords says Stolen, where it is known.
 func (s *Scaling) stolenWords() string {
 	if s.Stolen == nil {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
-// Rounds that were left out, and what the host took, are told beside a figure.
+// Rounds that were left out, and what the host took, are reported next to a figure.
 func TestScalingsOfDisturbedRounds(t *testing.T) {
 	line := func(ranks, measured int, stolen *float64) *record.Record {
 		return &record.Record{Suite: "ranks", Case: fmt.Sprint("op=step/ranks=", ranks), Seconds: 1, Stolen: stolen, Ranks: &record.RankFigures{Ranks: ranks, MeasuredRounds: measured}}

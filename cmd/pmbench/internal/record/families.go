@@ -7,7 +7,7 @@ import (
 )
 
 // A Processor says which design of processor a figure was measured on, as the processor
-// itself tells: names for the market do not. On arm64 the system tells Implementer and
+// itself gives: names for the market do not say it. On arm64 the system gives Implementer and
 // Part instead.
 type Processor struct {
 	Vendor      string `json:"vendor,omitempty"`
@@ -19,7 +19,7 @@ type Processor struct {
 }
 
 // A family is a design of processors. Those of one family run the same instructions in
-// the same time, clock and caches apart.
+// the same time, except for clock and caches.
 type family struct {
 	name       string
 	vendor     string
@@ -87,7 +87,7 @@ func parts() []part {
 	}
 }
 
-// known tells whether there is anything to go by.
+// known reports whether there is anything to go by.
 func (p *Processor) known() bool { return p != nil && (p.Vendor != "" || p.Implementer != 0) }
 
 // familyName names the design of a processor that is known. One that the tables lack is
@@ -119,7 +119,7 @@ func (p *Processor) String() string {
 	return text
 }
 
-// stepped tells whether designs of this family and model differ by the stepping.
+// stepped reports whether designs of this family and model differ by the stepping.
 func (p *Processor) stepped() bool {
 	for _, f := range families() {
 		if f.upTo > 0 && p.Vendor == f.vendor && p.Family == f.family && p.Model >= f.low && p.Model <= f.high {

@@ -59,7 +59,7 @@ type Limits struct {
 	Madd [2]float64 `json:"scalar_madd_per_s"`
 }
 
-// Busy tells whether others keep a good part of the machine busy.
+// Busy reports whether others keep a good part of the machine busy.
 func (m *Machine) Busy() bool {
 	load, err := strconv.ParseFloat(m.Load, 64)
 	return err == nil && load > float64(m.Cores)/2

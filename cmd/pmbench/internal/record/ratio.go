@@ -9,7 +9,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 )
 
-// A Ratio is a peer beside us, the object of peers -json.
+// A Ratio compares a peer with us, the object of peers -json.
 type Ratio struct {
 	Suite   string `json:"suite"`
 	Case    string `json:"case"`
@@ -47,7 +47,7 @@ type Ratio struct {
 	// of its own graph.
 	Residual     *float64 `json:"residual,omitempty"`
 	PeerResidual *float64 `json:"peer_residual,omitempty"`
-	// PeerPeakBytes is the largest memory of a peer's process, rows included, where it tells.
+	// PeerPeakBytes is the largest memory of a peer's process, rows included, where it reports it.
 	PeerPeakBytes int64    `json:"peer_peak_bytes,omitempty"`
 	Missing       string   `json:"missing,omitempty"`
 	Command       string   `json:"command,omitempty"`
@@ -89,7 +89,7 @@ func (r *Ratio) Row() []string {
 	return out
 }
 
-// Extrapolated tells whether the seconds of the peer follow from those with fewer rows.
+// Extrapolated reports whether the seconds of the peer follow from those with fewer rows.
 func (r *Ratio) Extrapolated() bool { return r.PeerN > 0 && r.PeerN < r.N }
 
 // Result says how theirs compares with ours.

@@ -29,23 +29,23 @@ type Record struct {
 	SecondsP99 *float64 `json:"seconds_p99,omitempty"`
 	HeapBytes  *float64 `json:"heap_bytes,omitempty"`
 	// YardsPerOp is the time of one operation in units of the yardstick, in the
-	// calmest stretch of the measurement: its fastest one where both readings beside
+	// calmest stretch of the measurement: its fastest one where both readings around
 	// it were near the least. YardSeconds is the slower of these two readings,
 	// LeastYardSeconds the least so far in this process.
 	YardsPerOp       *float64 `json:"yards_per_op"`
 	YardSeconds      *float64 `json:"yard_seconds"`
 	LeastYardSeconds *float64 `json:"least_yard_seconds"`
 	// CPUSeconds of one operation, all workers together, the mean; null where
-	// the system does not tell.
+	// the system does not report it.
 	CPUSeconds *float64 `json:"cpu_seconds"`
 	// CPUYardsPerOp are CPUSeconds in units of CPUYardSeconds, the processor seconds of a
 	// reading of the yardstick: the median of the readings of the measurement. Both are
-	// left out where the system does not tell.
+	// left out where the system does not report it.
 	CPUYardsPerOp  *float64 `json:"cpu_yards_per_op,omitempty"`
 	CPUYardSeconds *float64 `json:"cpu_yard_seconds,omitempty"`
 	// Stolen is which share of the time that the processors of this machine wanted to work the
 	// host of a virtual machine had them wait, during the operations that count; null where the
-	// system does not tell.
+	// system does not report it.
 	Stolen *float64 `json:"stolen"`
 	// Products is how many an iterative method took.
 	Products int `json:"products,omitempty"`
@@ -100,7 +100,7 @@ type Record struct {
 func Now() string { return time.Now().UTC().Format(time.RFC3339) }
 
 // An Equality says that a search found the pairs within a radius, all of them and no
-// others, as the float64 distances of all pairs tell.
+// others, by the float64 distances of all pairs.
 type Equality struct {
 	// Degree is the mean number of neighbours within Radius, which is the distance of
 	// one of the Pairs, so that equality is put to the test where it is decided.
@@ -112,7 +112,7 @@ type Equality struct {
 // A Choice says how what was picked compares with the others: an operator in suite plan, a
 // level with its choices in suite levels.
 type Choice struct {
-	Pick string `json:"pick"` // "" where none was built
+	Pick string `json:"pick"` // "" where no operator was built
 	Best string `json:"best"`
 	// Ratio is the time of the pick over that of the fastest.
 	Ratio float64 `json:"ratio"`
@@ -123,7 +123,7 @@ type Choice struct {
 	Failed bool `json:"failed"`
 }
 
-// SealedFigures are what suite sealed has beside seconds.
+// SealedFigures are what suite sealed has besides seconds.
 type SealedFigures struct {
 	Queries int `json:"queries"` // of one operation
 	Cells   int `json:"cells"`
@@ -153,6 +153,6 @@ type RankFigures struct {
 	Gathered  int64 `json:"gathered_bytes"`
 	// Allgatherv is what a step would take that gathers the whole iterate.
 	Allgatherv int64 `json:"allgatherv_bytes,omitempty"`
-	// MeasuredRounds are the rounds of the case, those included that are not told.
+	// MeasuredRounds are the rounds of the case, including those that are not reported.
 	MeasuredRounds int `json:"measured_rounds,omitempty"`
 }

@@ -74,7 +74,7 @@ func TestNoRecordingFolder(t *testing.T) {
 	}
 }
 
-// What ended early goes beside a file, and into what is none.
+// What ended early goes next to a file, and into what is not a file.
 func TestNameOfWhatEndedEarly(t *testing.T) {
 	folder := t.TempDir()
 	for path, want := range map[string]string{

@@ -17,7 +17,7 @@ import (
 )
 
 // Folder creates the folder for the recordings of a machine below the one that
-// was asked for, and tells before long work whether files can be put there. Recordings
+// was asked for, and checks before long work whether files can be put there. Recordings
 // made with PM_SIMD have a folder of their own in that of the family.
 func Folder(below string, m *Machine) (string, error) {
 	if below == "" {
@@ -59,7 +59,7 @@ func WriteWhole(ctx context.Context, path string, write func(io.Writer) error) e
 	return formats.WriteFile(context.WithoutCancel(ctx), path, write)
 }
 
-// EarlyName is where a recording goes that ended early: beside the file that was asked
+// EarlyName is where a recording goes that ended early: next to the file that was asked
 // for, which may hold a whole one, or into it where it is a pipe or a device.
 func EarlyName(path string) string {
 	if strings.HasPrefix(path, "/dev/") {
@@ -90,7 +90,7 @@ func Read(path string) (records []*Record, ratios []*Ratio, err error) {
 		}
 		var kind struct{ Suite, Peer string }
 		if err := json.Unmarshal(raw, &kind); err != nil || kind.Suite == "" {
-			return nil, nil, fmt.Errorf("%s: object %d is no measurement of run or peers", path, line)
+			return nil, nil, fmt.Errorf("%s: object %d is not a measurement of run or peers", path, line)
 		}
 		if kind.Peer != "" {
 			r := new(Ratio)
@@ -109,7 +109,7 @@ func Read(path string) (records []*Record, ratios []*Ratio, err error) {
 // there is a folder, and returns how the suite ended.
 func Keep[T any](ctx context.Context, e *cli.Env, folder, name string, objects []T, ended error) error {
 	if ended != nil {
-		ended = errors.Join(ctx.Err(), ended) // a peer that was ended with us is no failure of its own
+		ended = errors.Join(ctx.Err(), ended) // a peer that ended with us did not fail
 	}
 	if folder == "" || len(objects) == 0 {
 		return ended

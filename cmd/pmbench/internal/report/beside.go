@@ -1,6 +1,6 @@
 package report
 
-// A besideTable is a table of one setting with a column for each other one beside it.
+// A besideTable is a table of one setting with a column for each other one next to it.
 type besideTable struct {
 	section
 	own int            // columns of the first setting

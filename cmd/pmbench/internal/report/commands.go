@@ -29,7 +29,7 @@ func (r *report) commandsOf(suite string) (out []string) {
 }
 
 // peerCommands returns what made the ratios of a suite. A recording from before commands
-// were recorded has the one that its rows tell of.
+// were recorded has the one that its rows name.
 func peerCommands(s peers.Suite, ratios []*record.Ratio) (out []string) {
 	rows := 0
 	for _, r := range ratios {
@@ -51,7 +51,7 @@ func peerCommands(s peers.Suite, ratios []*record.Ratio) (out []string) {
 	return out
 }
 
-// lacksCommands tells whether a measurement or a ratio does not hold its command.
+// lacksCommands reports whether a measurement or a ratio does not hold its command.
 func (r *report) lacksCommands() bool {
 	return slices.ContainsFunc(r.records, func(x *record.Record) bool { return x.Command == "" }) ||
 		slices.ContainsFunc(r.ratios, func(x *record.Ratio) bool { return x.Command == "" })

@@ -22,7 +22,7 @@ type noteBlock struct {
 	lines []string
 }
 
-// kindOf tells what a line is. A line that is indented a little goes on with a list.
+// kindOf says what a line is. A line that is indented a little goes on with a list.
 func kindOf(line, before string) string {
 	switch {
 	case strings.HasPrefix(line, "#"):

@@ -125,7 +125,7 @@ func (s *section) writeHTML(b *strings.Builder, id string) {
 }
 
 // writeTable writes a table. A column is to the right when all of its cells begin as
-// numbers do, days and commits apart.
+// numbers do, except for days and commits.
 func (s *section) writeTable(b *strings.Builder) {
 	right := make([]bool, len(s.head))
 	for at := range right {
@@ -166,7 +166,7 @@ const shortCell = 20
 // breakable lets the name of a case go on in the next line behind its slashes.
 func breakable(name string) string { return strings.ReplaceAll(name, "/", "/<wbr>") }
 
-// startsAsNumber tells whether a cell is empty or begins with a number.
+// startsAsNumber reports whether a cell is empty or begins with a number.
 func startsAsNumber(cell string) bool {
 	cell = strings.TrimPrefix(cell, "-")
 	return cell == "" || cell[0] >= '0' && cell[0] <= '9'

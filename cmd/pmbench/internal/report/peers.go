@@ -22,7 +22,7 @@ func (r *report) ofSuite(name string) (out []*record.Ratio) {
 }
 
 // inShort is a line for each peer of each suite, the least and the most of its ratios.
-// Beside those of the first setting stand those of the others.
+// Next to those of the first setting stand those of the others.
 func inShort(settings []settingReport) section {
 	t := newBesideTable(section{
 		title: "In short", about: "The time of others over ours, at its least and at its most over the cases of a suite; above 1 we are faster. All cases are under Peers.",
@@ -86,7 +86,7 @@ func shortCells(ratios []*record.Ratio, short map[string]string) []string {
 	return cells
 }
 
-// peerSections are the tables of ratios, one for each suite, none without ratios.
+// peerSections are the tables of ratios, one for each suite that has ratios.
 func peerSections(settings []settingReport) []section {
 	out := []section{{title: "Peers", about: "Their time over ours, the median of interleaved rounds on the same data; above 1 we are faster. " +
 		"A result is the same, with the largest difference or the number of rows that differ, but for approximate peers, whose recall is given. Residuals are ours and theirs."}}
@@ -104,7 +104,7 @@ func peerSections(settings []settingReport) []section {
 	return out
 }
 
-// peerSection is the table of one suite: the ratios of the first setting, and beside them
+// peerSection is the table of one suite: the ratios of the first setting, and next to them
 // those of the others with our time.
 func peerSection(suite peers.Suite, settings []settingReport) section {
 	t := newBesideTable(section{title: "Peers in suite " + suite.Name, below: true, head: record.RatioHead()})

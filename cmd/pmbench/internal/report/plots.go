@@ -75,7 +75,7 @@ func scalePlot(all []record.Summary) *plot.Chart {
 	return c
 }
 
-// shortCases returns what tells the cases of a suite apart, by their names.
+// shortCases returns what distinguishes the cases of a suite, by their names.
 func shortCases(ratios []*record.Ratio) map[string]string {
 	times := map[string]int{}
 	for _, r := range ratios {

@@ -144,7 +144,7 @@ type section struct {
 	below        bool // a part of the section before it
 	head         []string
 	rows         [][]string
-	plot         *plot.Chart // on the page only; nil for none
+	plot         *plot.Chart // on the page only; nil without a plot
 }
 
 // sections makes the tables and plots of one family.

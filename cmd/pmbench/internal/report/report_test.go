@@ -34,7 +34,7 @@ func TestNotesOfAPage(t *testing.T) {
 	}
 }
 
-// Processors that call themselves alike and do not say what they are are told apart by the
+// Processors that call themselves alike and do not say what they are are distinguished by the
 // folders of their recordings.
 func TestReportOfTwoMachines(t *testing.T) {
 	folder := t.TempDir()
@@ -58,7 +58,7 @@ func TestReportOfTwoMachines(t *testing.T) {
 	}
 }
 
-// The page in the repository is what the recordings beside it come to.
+// The page in the repository is what the recordings in the repository come to.
 func TestBenchmarksPage(t *testing.T) {
 	r, err := readReport(filepath.Join("..", "..", "testdata", "recordings"))
 	if err != nil {
@@ -70,7 +70,7 @@ func TestBenchmarksPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Error("write it anew: go run ./cmd/pmbench report cmd/pmbench/testdata/recordings -out BENCHMARKS.md")
+		t.Error("write it again: go run ./cmd/pmbench report cmd/pmbench/testdata/recordings -out BENCHMARKS.md")
 	}
 }
 
@@ -151,7 +151,7 @@ func TestReportOfAPart(t *testing.T) {
 }
 
 // A report has the table of suite levels and the choices of its machine; what was recorded
-// at another choice stays apart.
+// at another choice stays separate.
 func TestReportOfLevels(t *testing.T) {
 	m := &record.Machine{CPU: "Made-up CPU", Level: "avx512", Choices: "gather=off", ChoicesFrom: "measured"}
 	r := new(report)

@@ -30,7 +30,7 @@ func (f *Roofline) Run(ctx context.Context, e *cli.Env, names []string) error {
 	}
 	rows := rooflines(record.Summarise(records))
 	if len(rows) == 0 {
-		return fmt.Errorf("no measurement of multiply-adds with limits beside it: use suites spmm, step or iterate")
+		return fmt.Errorf("no measurement of multiply-adds with limits: use suites spmm, step or iterate")
 	}
 	if f.SVG != "" {
 		if err := formats.WriteFile(ctx, f.SVG, rooflinePlot(rows).Write); err != nil {

@@ -44,7 +44,7 @@ func (r *report) bySetting() (out []settingReport) {
 	return out
 }
 
-// machines returns the machine of every figure, nil for those that hold none.
+// machines returns the machine of every figure, nil for those without one.
 func (r *report) machines() (out []*record.Machine) {
 	for _, x := range r.records {
 		out = append(out, x.Machine)
@@ -84,10 +84,10 @@ func (r *report) newest() *report {
 	return out
 }
 
-// recordKey tells the cases of run apart.
+// recordKey distinguishes the cases of run.
 func recordKey(r *record.Record) string { return "run " + r.Suite + " " + r.Case }
 
-// ratioKey tells the cases of peers apart.
+// ratioKey distinguishes the cases of peers.
 func ratioKey(r *record.Ratio) string { return "peers " + r.Suite + " " + r.Case + " " + r.Peer }
 
 // A candidate is a recording that has a case.
@@ -97,7 +97,7 @@ type candidate struct {
 	time  string
 }
 
-// before tells whether c is to be taken and not b.
+// before reports whether c is to be taken and not b.
 func (c candidate) before(b candidate) bool {
 	if c.early != b.early {
 		return b.early

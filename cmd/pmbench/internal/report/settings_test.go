@@ -52,7 +52,7 @@ func table(t *testing.T, text, heading string) string {
 	return part
 }
 
-// Recordings made with PM_SIMD stand beside those made without, in one section of the
+// Recordings made with PM_SIMD stand next to those made without, in one section of the
 // family, and those of another family in another.
 func TestSettingsStandBesideEachOther(t *testing.T) {
 	folder := t.TempDir()
@@ -109,7 +109,7 @@ func TestSettingsStandBesideEachOther(t *testing.T) {
 	}
 }
 
-// A value of PM_SIMD that asks for what the program takes by itself is no other setting.
+// A value of PM_SIMD that asks for what the program takes by default is not another setting.
 func TestAskedForTheNativeSetting(t *testing.T) {
 	r := &report{records: []*record.Record{
 		{Suite: "spmm", Case: "k=1", Machine: recordedMachine("amx", "amx")}, {Suite: "spmm", Case: "k=2", Machine: recordedMachine("amx", "")}, {Suite: "spmm", Case: "k=3"},

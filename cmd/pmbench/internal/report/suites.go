@@ -42,7 +42,7 @@ func suiteSections(settings []settingReport) (out []section) {
 	return out
 }
 
-// suiteSection is the table of one suite: the figures of the first setting, and beside
+// suiteSection is the table of one suite: the figures of the first setting, and next to
 // them the medians of the others.
 func suiteSection(s suites.Suite, settings []settingReport, all [][]record.Summary) section {
 	var commands []string
@@ -98,7 +98,7 @@ func medianCell(c record.Summary) string {
 	return text
 }
 
-// suitePlot is the plot of a suite, nil for those that have none.
+// suitePlot is the plot of a suite, nil for those without a plot.
 func suitePlot(suite string, all []record.Summary) *plot.Chart {
 	switch suite {
 	case "spmm":

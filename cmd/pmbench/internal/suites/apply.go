@@ -24,7 +24,7 @@ import (
 var applyRecipes = []string{"raw", "classic", "root,unit-rows,discriminate,unit-images"}
 
 // applyCases place the rows of a file by a map and write them to another one, as
-// 'privatemail apply' does, beside copies of the file: one that is synced to the disk, as
+// 'privatemail apply' does, next to copies of the file: one that is synced to the disk, as
 // what apply writes is, and one that is not.
 func applyCases(l *measure.Lab) (out []measure.Case) {
 	n, d, workers := l.Size(1_000_000), 64, measure.AllWorkers()

@@ -13,7 +13,7 @@ import (
 
 // concurrentCases measure callers of one Engine that embed at the same time, with and
 // without a memory limit in which a little more than one embedding fits. One operation is one
-// embedding of each caller: the time of 16 callers beside that of one says what company
+// embedding of each caller: the time of 16 callers compared with that of one says what company
 // costs, and the rate is that of all together.
 func concurrentCases(l *measure.Lab) (out []measure.Case) {
 	workers := measure.AllWorkers()
@@ -44,7 +44,7 @@ func limitName(limit int64) string {
 	return fmt.Sprintf("%dMiB", limit>>20)
 }
 
-// concurrentSubject is so many callers of one Engine with a memory limit, 0 for the default.
+// concurrentSubject is a number of callers of one Engine with a memory limit, 0 for the default.
 func concurrentSubject(n, callers, workers int, limit int64) (*measure.Subject, error) {
 	x, _, err := Synthetic("uniform", n, 2)
 	if err != nil {

@@ -191,7 +191,7 @@ func foundPairs(ctx context.Context, x blas32.General, radius float64, o kernel.
 	return out, nil
 }
 
-// comparePairs counts the pairs that were not found, and those found that are none.
+// comparePairs counts the pairs that were not found, and those found that are not pairs.
 func comparePairs(want []closePair, found []uint64) (missing, extra int) {
 	keys := make([]uint64, len(want))
 	for i, p := range want {

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
-// levelCases measure every loop of package simd at the level and choices in use, and beside
+// levelCases measure every loop of package internal/simd at the level and choices in use, and next to
 // it at all others that the machine has.
 func levelCases(*measure.Lab) (out []measure.Case) {
 	for _, loop := range levelLoops() {
@@ -180,7 +180,7 @@ func checkLevels(records []*record.Record) error {
 // LevelTableWords explains the columns of LevelTable.
 const LevelTableWords = "Least nanoseconds for an element. Settings that run the same loop have one figure. " +
 	"Chosen/best is how many times as long the chosen setting takes as another, by these least times or by the median of the rounds, whichever is less, " +
-	"and best is the setting where that is most, or the chosen one where none is over 1. So a setting whose least time alone is shorter is not the best."
+	"and best is the setting where that is most, or the chosen one where no setting is over 1. So a setting whose least time alone is shorter is not the best."
 
 // LevelTable has a row for each loop of suite levels: nanoseconds for an element at every
 // setting, and the chosen one over the best.

@@ -80,7 +80,7 @@ func planGrid() []planCase {
 	}
 }
 
-// planCases measure what Build chooses, from points to the last step, and beside it
+// planCases measure what Build chooses, from points to the last step, and next to it
 // every operator that can serve.
 func planCases(l *measure.Lab) (out []measure.Case) {
 	workers := measure.AllWorkers()
@@ -148,7 +148,7 @@ type planRun struct {
 }
 
 // build builds the operator that is forced, or the pick with "", and takes the steps.
-// It returns the name of the operator, and tells the subject what it costs.
+// It returns the name of the operator, and gives the subject what it costs.
 func (r *planRun) build(ctx context.Context, force string) (name string, err error) {
 	o := r.options
 	o.Operator = force

@@ -22,7 +22,7 @@ import (
 )
 
 // retrievalCases ask the service for answers over the loopback, from clients in a second
-// process. Beside each case is a bare file server of net/http that sends as many bytes. An
+// process. Next to each case is a plain file server of net/http that sends as many bytes. An
 // operation is one query of each client, all at once; memory from the heap is that of the
 // server's side.
 func retrievalCases(l *measure.Lab) (out []measure.Case) {
@@ -51,7 +51,7 @@ func retrievalCase(n, d int, encoding wire.Encoding, clients int, side string, f
 	}
 }
 
-// A retrievalSetting is a service of a gallery and a bare file server.
+// A retrievalSetting is a service of a gallery and a plain file server.
 type retrievalSetting struct {
 	lab      *measure.Lab
 	cells    *server.Cells
@@ -173,7 +173,7 @@ func (s *retrievalSetting) writeAnswer(name string, encoding wire.Encoding) erro
 	return errors.Join(err, f.Close())
 }
 
-// writeServiceRatios prints what the service reaches of a bare file server, in the same run.
+// writeServiceRatios prints what the service reaches of a plain file server, in the same run.
 func writeServiceRatios(w io.Writer, all []record.Summary) error {
 	files := map[string]float64{}
 	for _, s := range all {
@@ -186,7 +186,7 @@ func writeServiceRatios(w io.Writer, all []record.Summary) error {
 		if !ok || s.Suite != "retrieval" || files[name] == 0 {
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "%s: %.0f MB/s, %.2f of a bare file server\n", name, float64(s.Bytes)/s.Seconds/1e6, files[name]/s.Seconds); err != nil {
+		if _, err := fmt.Fprintf(w, "%s: %.0f MB/s, %.2f of a plain file server\n", name, float64(s.Bytes)/s.Seconds/1e6, files[name]/s.Seconds); err != nil {
 			return err
 		}
 	}

@@ -21,7 +21,7 @@ type Options struct {
 	Record  string // the folder of recordings; "": none
 	Count   int    // rounds; 0: as many as fit
 	Rows    int    // of suites sealed and ranks; 0: as many as they have by themselves
-	Calm    int    // processors that have to be quick beside what counts; 0: all counts
+	Calm    int    // processors that have to be undisturbed during what counts; 0: all counts
 	Full    bool
 	// NoLimits leaves out the limits of the machine.
 	NoLimits bool

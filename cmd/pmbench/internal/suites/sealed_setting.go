@@ -252,7 +252,7 @@ func (s *SealedSetting) endToEnd() *measure.Subject {
 	})
 }
 
-// building is the gallery made anew, with its hint.
+// building is the gallery made again, with its hint.
 func (s *SealedSetting) building() *measure.Subject {
 	var out *measure.Subject
 	out = s.subject(1, func(ctx context.Context) error {

@@ -19,7 +19,7 @@ func searchCases(l *measure.Lab) (out []measure.Case) {
 		sizes = append(sizes, large)
 	}
 	sets, err := SearchSets(sizes...)
-	if err != nil { // told when the case is set up
+	if err != nil { // reported when the case is set up
 		sets = []SearchSet{{filepath.Base(os.Getenv("PM_FEATURES")), 0, 0}}
 	}
 	add := func(s SearchSet, w int, full bool) {

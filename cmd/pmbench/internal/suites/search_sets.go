@@ -45,7 +45,7 @@ func SearchSets(sizes ...int) (out []SearchSet, err error) {
 func cliffSets(n int) []SearchSet { return []SearchSet{{"uniform", n, 8}, {"padded", n, 9}} }
 
 // Points makes or reads the points. Easy ones are normalise(centre + g/2), with
-// centres of unit norm and g of that norm on average: classes are apart. Hard ones
+// centres of unit norm and g of that norm on average: classes are separate. Hard ones
 // have a cosine of 1/2 within a class and of 3/10 between classes. Uniform ones fill a
 // cube; padded ones are these with a last column of zeros.
 func (s SearchSet) Points() (blas32.General, error) {

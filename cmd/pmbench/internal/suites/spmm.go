@@ -38,7 +38,7 @@ func SpmmName(order string, n, k int, layout sparse.Layout, workers int) string 
 	return fmt.Sprintf("order=%s/n=%d/nnz=%d/k=%d/layout=%v/workers=%d", order, n, Neighbours, k, layout, workers)
 }
 
-// spmmLayouts are those measured: the one New makes, and others beside it.
+// spmmLayouts are those measured: the one New makes, and others next to it.
 // Columns in random order are too far apart for them.
 func spmmLayouts(order string) []sparse.Layout {
 	if order == "random" {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// stepCases measure the fused step and, beside it, the product alone.
+// stepCases measure the fused step and, next to it, the product alone.
 func stepCases(l *measure.Lab) (out []measure.Case) {
 	n := l.Size(1_000_000)
 	for _, k := range SpmmColumns() {

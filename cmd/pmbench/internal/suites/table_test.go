@@ -7,7 +7,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
-// What stands beside a bare file server, and beside copies of a file, is the ratio of the
+// The ratio to a plain file server, and to copies of a file, is that of the
 // same run; a case whose other side was not measured has none.
 func TestRatiosBesideOthers(t *testing.T) {
 	at := func(suite, name string, seconds float64) record.Summary {
@@ -26,7 +26,7 @@ func TestRatiosBesideOthers(t *testing.T) {
 	if err := writeCopyRatios(&out, all); err != nil {
 		t.Fatal(err)
 	}
-	want := "form=int8/clients=1: 2000 MB/s, 0.50 of a bare file server\nraw: 1.50 times a copy that is synced, 3.00 times one that is not\n"
+	want := "form=int8/clients=1: 2000 MB/s, 0.50 of a plain file server\nraw: 1.50 times a copy that is synced, 3.00 times one that is not\n"
 	if out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}

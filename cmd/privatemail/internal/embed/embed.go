@@ -25,8 +25,8 @@ func Verb() cli.Verb {
 		Summary: "embed a file of feature vectors",
 		Synopsis: []string{
 			"FEATURES -out FILE [-neighbours N | -mean-neighbours G | -sigma S] [FLAGS]",
-			"FEATURES -out FILE -beta B (-mean-neighbours G | -neighbours N | -sigma S) [FLAGS]",
-			"FEATURES -out FILE -alpha A (-mean-neighbours G | -neighbours N | -sigma S) [FLAGS]",
+			"FEATURES -out FILE (-beta B | -alpha A) (-mean-neighbours G | -neighbours N | -sigma S) [FLAGS]",
+			"FEATURES -plan [FLAGS]",
 		},
 		About: `
 By default it makes a map for pictures: two columns, near rows stay near, and
