@@ -138,7 +138,7 @@ func BenchmarkProfile(b *testing.B) {
 	}
 }
 
-// BenchmarkStepPairs makes weights anew: time for each of them and for each distance
+// BenchmarkStepPairs makes weights again: time for each of them and for each distance
 // taken, beside the share of distances within the radius.
 func BenchmarkStepPairs(b *testing.B) {
 	for _, c := range []struct {

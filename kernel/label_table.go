@@ -17,7 +17,7 @@ type Table struct {
 	build func(values []int32, counts []int) (*step.ClassWeights, error)
 }
 
-// IsZero tells whether no table was chosen.
+// IsZero reports whether no table was chosen.
 func (t Table) IsZero() bool { return t.build == nil }
 
 // Name returns the table's name as the commands spell it.
@@ -141,7 +141,7 @@ func TableByName(name string, b Bandwidth) (Table, error) {
 // maxTableEntries bounds a table to 4096 classes, each against each: 128 MiB.
 const maxTableEntries = 1 << 24
 
-// TableFits tells whether a Gaussian table of the bandwidth fits the memory that a table may take,
+// TableFits reports whether a Gaussian table of the bandwidth fits the memory that a table may take,
 // whatever the labels of its classes are: for callers who must not learn it from the
 // labels.
 func (b Bandwidth) TableFits(classes int) bool {

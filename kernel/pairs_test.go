@@ -160,7 +160,7 @@ func TestPairsProductIsThatOfCSR(t *testing.T) {
 	}
 }
 
-// sweeps tells whether a cell list has the cells that a search sweeps over; one that has
+// sweeps reports whether a cell list has the cells that a search sweeps over; one that has
 // forgotten them panics.
 func sweeps(cl *cells.List) (ok bool) {
 	defer func() { ok = recover() == nil }()

@@ -235,7 +235,7 @@ func OperatorNames() (names []string) {
 	return names
 }
 
-// Truncates tells whether the operator of the given name can serve a graph that is
+// Truncates reports whether the operator of the given name can serve a graph that is
 // truncated at a given radius. The name "" leaves the choice to Build, which can.
 func Truncates(name string) bool {
 	return name == "" || slices.ContainsFunc(methods(), func(m method) bool { return m.name == name && m.truncates })

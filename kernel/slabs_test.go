@@ -40,7 +40,7 @@ func TestSlabsAreUsedAgain(t *testing.T) {
 			want = got
 		}
 		if !slices.Equal(got.Data, want.Data) {
-			t.Fatal("another product after the graph was built anew")
+			t.Fatal("another product after the graph was built again")
 		}
 		for _, val := range before {
 			again = again || slices.ContainsFunc(val, func(v float32) bool { return v == v })

@@ -63,7 +63,7 @@ func NewUnitRows[M points.Matrix](features M, o UnitOptions) (*UnitRows, error) 
 // N returns the number of rows.
 func (r *UnitRows) N() int { return r.own.N() }
 
-// Null tells whether row i is the null record.
+// Null reports whether row i is the null record.
 func (r *UnitRows) Null(i int) bool { return r.own.Null(i) }
 
 // Except returns a copy of all rows but the given one, in their order. It panics if there is

@@ -93,7 +93,7 @@ func TestPayer(t *testing.T) {
 		l.Close()
 	}
 	if ids[0] != ids[1] {
-		t.Error("a ledger opened anew is another payer")
+		t.Error("a ledger opened again is another payer")
 	}
 	for _, test := range []struct {
 		budget Budget

@@ -82,7 +82,7 @@ func crowd(count int, one func(ctx context.Context)) (end func()) {
 }
 
 // hammer sends a request over many connections of one client without a pause. The returned
-// function tells how many were answered and refused so far.
+// function reports how many were answered and refused so far.
 func hammer(s *server, path string, body []byte, connections int) (end func(), counts func() (good, refused, lost int64)) {
 	var good, refused, lost atomic.Int64
 	clients := make(chan *http.Client, connections)

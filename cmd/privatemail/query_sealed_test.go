@@ -112,7 +112,7 @@ func TestQueryFetch(t *testing.T) {
 // A gallery that grows while queries are answered: the client follows, by changes or by a new
 // hint.
 func TestQueryWhileGalleryGrows(t *testing.T) {
-	for name, history := range map[string]int{"changes": 0, "hint anew": 1} {
+	for name, history := range map[string]int{"changes": 0, "hint again": 1} {
 		s := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 6, History: history})
 		p := newPlace(t, 4)
 		nearest := s.images(t, p)[3]

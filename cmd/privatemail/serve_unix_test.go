@@ -179,7 +179,7 @@ func killServe(t *testing.T, kills int, flags []string, answer string) {
 	var book []byte
 	answered := 0
 	for i := range kills {
-		gallery := filepath.Join(temp, "g"+string(rune('a'+i%5))) // each is begun anew and opened later
+		gallery := filepath.Join(temp, "g"+string(rune('a'+i%5))) // each is begun again and opened later
 		if i%10 < 5 {
 			os.Remove(gallery)
 			os.Remove(gallery + ".sealed")

@@ -34,7 +34,7 @@ func (c Cell) String() string {
 // over both would count what the old ones lack as 0.
 const cellVersion = 4
 
-// finite tells whether all parameters are numbers.
+// finite reports whether all parameters are numbers.
 func (c Cell) finite() bool {
 	return !slices.ContainsFunc([]float64{c.Epsilon, c.Delta, c.Alpha, c.Sigma}, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }

@@ -58,7 +58,7 @@ const (
 	UsesSteps
 )
 
-// Has tells whether all of a are in the set.
+// Has reports whether all of a are in the set.
 func (s Axes) Has(a Axes) bool { return s&a == a }
 
 // Params are the parameters of one measurement. Those that the mode does not use

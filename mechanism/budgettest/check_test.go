@@ -123,7 +123,7 @@ func TestFaultsAreFound(t *testing.T) {
 		"paid when committed":                     "Paid reports paid releases",
 		"number zero":                             "the number of the ledger",
 		"number shared":                           "the number of the ledger",
-		"number drawn anew":                       "the number of the ledger",
+		"number drawn again":                      "the number of the ledger",
 		"forgets its number":                      "the number of the ledger",
 		"decides before it writes":                "callers at the same time",
 		"ids decided before they are written":     "one release id at the same time",

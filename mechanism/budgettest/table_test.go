@@ -234,7 +234,7 @@ func (t *table) Paid(id [16]byte) (bool, error) {
 func (t *table) LedgerID(unit mechanism.Unit) ([16]byte, error) {
 	t.db.mutex.Lock()
 	defer t.db.mutex.Unlock()
-	if t.fault == "number drawn anew" {
+	if t.fault == "number drawn again" {
 		return newID(), nil
 	}
 	if t.fault == "ways have their own number" && t.way.second {

@@ -19,7 +19,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-var update = flag.Bool("update", false, "write the files in testdata anew")
+var update = flag.Bool("update", false, "write the files in testdata again")
 
 var (
 	_ encoding.BinaryMarshaler   = Release{}

@@ -99,7 +99,7 @@ type Question struct {
 func (q *Question) Message() *paper.Question { return &q.message }
 
 // Ask makes a question about the record. unit is whose budget pays for it. The
-// start of the iteration is drawn anew for every question. Errors are
+// start of the iteration is drawn again for every question. Errors are
 // ErrRecord, kernel.ErrNonFinite, privatemail.ErrZeroRow, mechanism.ErrEntropy and those
 // of privatemail.Engine.Privatize64, of which mechanism.ErrSpent means that the
 // budget is spent; none of them holds a value of the record.

@@ -177,7 +177,7 @@ func TestAuditOfMemory(t *testing.T) {
 	t.Logf("epsilon at least %.3f; %.3f without memory", w.epsilon(), control.epsilon())
 }
 
-// The same through a folder that is opened anew for each answer, paid from budgets
+// The same through a folder that is opened again for each answer, paid from budgets
 // that have room for one release.
 func TestAuditOfFolder(t *testing.T) {
 	const answers, records = 5, 12

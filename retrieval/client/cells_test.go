@@ -92,7 +92,7 @@ func firstKey(c *Cells, name string) (Key, error) {
 	return s.first, err
 }
 
-// remembered tells whether Ask would send what the memory holds.
+// remembered reports whether Ask would send what the memory holds.
 func remembered(c *Cells, name string) (bool, error) {
 	standing, err := c.Foresee(named(name))
 	return standing == Remembered, err
@@ -108,7 +108,7 @@ func ask(t *testing.T, c *Cells, name string, x float64) []uint32 {
 }
 
 // A payer releases a record once: again with another row, in another client, after
-// the program was started anew; and spent once. Another name, codebook or
+// the program was started again; and spent once. Another name, codebook or
 // epsilon is another release.
 func TestCellsAskedOnce(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "memory")

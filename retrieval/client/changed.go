@@ -35,7 +35,7 @@ const (
 	Again
 )
 
-// Foresee tells what Ask would do for a record. It neither spends nor releases anything. Errors
+// Foresee reports what Ask would do for a record. It neither spends nor releases anything. Errors
 // are ErrChanged, ErrRecord, ErrMemory, ErrEarlierNames and those of mechanism.Unit.Payer.
 func (c *Cells) Foresee(id RecordID) (Standing, error) {
 	s, err := c.look(id)

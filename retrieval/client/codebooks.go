@@ -22,7 +22,7 @@ import (
 // spend, wherever the codebook came from: addresses of servers do not matter.
 type CodebookMemory interface {
 	Memory
-	// NewCodebook tells whether the memory has been used, and never with this codebook.
+	// NewCodebook reports whether the memory has been used, and never with this codebook.
 	NewCodebook(codebook wire.Hash) (bool, error)
 	// Admit notes a codebook before anything is released under it, durably if that is the
 	// memory's kind. A new one, as NewCodebook says, is refused with ErrNewCodebook unless the
@@ -110,7 +110,7 @@ func (f *Folder) isNew(codebook wire.Hash, noted []wire.Hash) (bool, error) {
 	return used, nil
 }
 
-// used tells whether there is a log with an entry, or a file of the format before logs.
+// used reports whether there is a log with an entry, or a file of the format before logs.
 func (f *Folder) used() (bool, error) {
 	for i := range f.logs {
 		if info, err := os.Lstat(f.logs[i].path); err == nil && info.Size() > logHeader {

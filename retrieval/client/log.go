@@ -105,7 +105,7 @@ func (l *keyLog) refresh() error {
 	return l.mend(f)
 }
 
-// readOn takes up what is new, and tells whether that was all of the file.
+// readOn takes up what is new, and reports whether that was all of the file.
 func (l *keyLog) readOn() (whole bool, err error) {
 	l.reading.Lock()
 	defer l.reading.Unlock()
@@ -134,14 +134,14 @@ func (l *keyLog) readOn() (whole bool, err error) {
 	return l.take(openLog{f}, end)
 }
 
-// folderThere tells whether the folder of a log that is not there is.
+// folderThere reports whether the folder of a log that is not there is.
 func (l *keyLog) folderThere() error {
 	_, err := os.Stat(filepath.Dir(l.path))
 	return err
 }
 
 // take adds the entries from a place on to the index, once they are on the disk: whoever
-// wrote them may have died before they were. It tells whether it came to the end.
+// wrote them may have died before they were. It reports whether it came to the end.
 func (l *keyLog) take(f logFile, from int64) (whole bool, err error) {
 	size, err := f.Size()
 	if err != nil {
@@ -209,7 +209,7 @@ func (l *keyLog) hold() (f logFile, release func(), err error) {
 	}, nil
 }
 
-// ready tells whether a log that is there can be written to.
+// ready reports whether a log that is there can be written to.
 func (l *keyLog) ready() error {
 	f, err := os.OpenFile(l.path, os.O_RDWR, 0)
 	if err == nil {

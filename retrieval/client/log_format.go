@@ -117,7 +117,7 @@ func readEntries(r io.ReaderAt, from, size int64, add func(at int64, key Key)) (
 	}
 }
 
-// readHeader tells whether a file begins with the header of the log of a number. A file
+// readHeader reports whether a file begins with the header of the log of a number. A file
 // that is too short for a header has none.
 func readHeader(r io.ReaderAt, number int) (there bool, err error) {
 	header := make([]byte, logHeader)
@@ -147,7 +147,7 @@ func checkHeader(b []byte, number int) (there bool, err error) {
 }
 
 // An entry is written at once and synced before Keep returns, one at a time: what a crash
-// leaves in part is the last entry alone. torn tells whether the bytes from a place on, up to
+// leaves in part is the last entry alone. torn reports whether the bytes from a place on, up to
 // the end of the log, can be that: the end of the entry is missing, or was not written and
 // is zero. Anything else is damage.
 func torn(r io.ReaderAt, number int, at, size int64) (bool, error) {

@@ -386,7 +386,7 @@ func (f brokenFile) Truncate(size int64) error {
 }
 
 // What could not be written is taken off. Where that cannot be known, the log takes
-// nothing more until it is opened anew, and finds then what the disk has.
+// nothing more until it is opened again, and finds then what the disk has.
 func TestLogOnAFailingDisk(t *testing.T) {
 	data, _ := plainLog(2)
 	for fail, goesOn := range map[string]bool{"write": true, "write, truncate": false, "write, sync": false, "sync": false} {

@@ -109,7 +109,7 @@ func TestPayersShareNothing(t *testing.T) {
 	}
 }
 
-// A program that is started anew sends the same bytes and spends nothing, for a
+// A program that is started again sends the same bytes and spends nothing, for a
 // record and for a client, whose records stay apart.
 func TestPayerInAnotherProcess(t *testing.T) {
 	path, folder := ledgerFile(t, 2), t.TempDir()

@@ -109,7 +109,7 @@ func TestRankByMasks(t *testing.T) {
 	}
 }
 
-// subnormal tells whether a number is one that processors take longer for.
+// subnormal reports whether a number is one that processors take longer for.
 func subnormal(x float64) bool { return x != 0 && math.Abs(x) < 0x1p-1022 }
 
 // Neither a record nor centres, anchors or rows of the server make subnormal numbers: how long

@@ -74,7 +74,7 @@ func (id RecordID) check() error {
 	return nil
 }
 
-// named tells whether the record goes by a name.
+// named reports whether the record goes by a name.
 func (id RecordID) named() bool { return id.name != "" }
 
 // unitName is what a record is called in a ledger, which keeps a keyed hash of it. It does not

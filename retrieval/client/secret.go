@@ -51,7 +51,7 @@ func (f *Folder) Secret() (secret [32]byte, older bool, err error) {
 	return f.secret, f.before, nil
 }
 
-// secretThere tells whether a secret that was read is still in the folder: what is kept without it
+// secretThere reports whether a secret that was read is still in the folder: what is kept without it
 // would be lost.
 func (f *Folder) secretThere() error {
 	f.mutex.Lock()
@@ -144,7 +144,7 @@ func unsealSecret(b []byte) (secret [secretSize]byte, older bool, err error) {
 	return secret, older, nil
 }
 
-// hasKeyedSets tells whether a log has a set of the format that needs a secret. Those before it
+// hasKeyedSets reports whether a log has a set of the format that needs a secret. Those before it
 // had a request, or the number of a release and a request.
 func (f *Folder) hasKeyedSets() (keyed bool, err error) {
 	for i := range f.logs {

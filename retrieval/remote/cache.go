@@ -55,7 +55,7 @@ func (c *cache) read(codebook wire.Hash, what string, most, room int64, check fu
 	}
 	if err != nil {
 		c.warn(fmt.Errorf("remote: the cache: the file of the %s is damaged, and is fetched again: %w", what, bare(err)))
-		os.Remove(c.path(codebook, what)) // write tells where that fails
+		os.Remove(c.path(codebook, what)) // write reports where that fails
 		return nil, false
 	}
 	return body, true
@@ -105,7 +105,7 @@ func (c *cache) write(codebook wire.Hash, what string, body []byte) {
 // forget removes a thing that is too old.
 func (c *cache) forget(hash wire.Hash, what string) {
 	if c.folder != "" {
-		os.Remove(c.path(hash, what)) // write tells where that fails
+		os.Remove(c.path(hash, what)) // write reports where that fails
 	}
 }
 

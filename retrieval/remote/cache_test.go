@@ -234,7 +234,7 @@ func TestResumeEnds(t *testing.T) {
 }
 
 // A download goes on in the next run; what does not fit any more, or was damaged, begins
-// anew.
+// again.
 func TestResumeInTheNextRun(t *testing.T) {
 	g := newThings(t, 1)
 	for name, c := range map[string]struct {
@@ -296,7 +296,7 @@ func TestPartOfSomebodyElse(t *testing.T) {
 	wantNoPart(t, folder) // it is empty
 }
 
-// Answers to a range that are wrong begin the download anew.
+// Answers to a range that are wrong begin the download again.
 func TestWrongRanges(t *testing.T) {
 	g := newThings(t, 1)
 	for _, contentRange := range []string{"", "bytes 0-5/6", "bytes 999-%d/%d", "bytes 1000-1001/%d", "bytes 1000-99999999999999999999/1", "items", "416"} {

@@ -79,7 +79,7 @@ func (s *Server) Cached(codebook wire.Hash, encoding wire.Encoding) (chart, base
 	return s.cache.holds(codebook, mapName), s.cache.holds(codebook, baseName(encoding)), s.cache.holds(codebook, rowsName)
 }
 
-// CachedCodebook tells whether a codebook is here already, so that Codebook sends nothing.
+// CachedCodebook reports whether a codebook is here already, so that Codebook sends nothing.
 func (s *Server) CachedCodebook(codebook wire.Hash) bool {
 	_, err := s.known(codebook)
 	return err == nil
@@ -91,7 +91,7 @@ func (s *Server) CachedSealed(epoch wire.Hash) (chart, hint, ids int64) {
 	return s.cache.holds(epoch, sealedMapName), s.cache.holds(epoch, hintName), s.cache.holds(epoch, idsName)
 }
 
-// CachedManifest tells whether the manifest of an epoch is here already, so that
+// CachedManifest reports whether the manifest of an epoch is here already, so that
 // SealedManifest sends nothing.
 func (s *Server) CachedManifest(epoch wire.Hash) bool {
 	_, err := s.manifest(epoch)

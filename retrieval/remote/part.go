@@ -35,7 +35,7 @@ func (c *cache) openPart(codebook wire.Hash, what string, most, room int64) (*pa
 	}
 	if err != nil {
 		if !errors.Is(err, lock.ErrHeld) {
-			c.warn(fmt.Errorf("remote: the cache: a download that is cut off will begin anew in the next run: %w", bare(err)))
+			c.warn(fmt.Errorf("remote: the cache: a download that is cut off will begin again in the next run: %w", bare(err)))
 		}
 		return nil, got
 	}
@@ -52,7 +52,7 @@ func (c *cache) openPart(codebook wire.Hash, what string, most, room int64) (*pa
 	return got.part, got
 }
 
-// errPart reports a file that is no part. The download begins anew.
+// errPart reports a file that is no part. The download begins again.
 var errPart = errors.New("no part of a download")
 
 // readPart reads a part of a thing of at most the given length. The place in f is then
@@ -116,7 +116,7 @@ func (p *part) told(err error) {
 	if err == nil {
 		return
 	}
-	p.warn(fmt.Errorf("remote: the cache: a download that is cut off will begin anew in the next run: %w", bare(err)))
+	p.warn(fmt.Errorf("remote: the cache: a download that is cut off will begin again in the next run: %w", bare(err)))
 	p.remove()
 }
 

@@ -20,7 +20,7 @@ type received struct {
 	resumed bool   // data began in an earlier try
 }
 
-// resumable tells whether the server can be asked for the rest.
+// resumable reports whether the server can be asked for the rest.
 func (r *received) resumable() bool { return len(r.data) > 0 && r.tag != "" }
 
 // reset forgets what has come.

@@ -16,7 +16,7 @@ const (
 )
 
 // fetch sends an order until its answer is there, or no try is left. A try that gets 16 KiB
-// further than all before it starts the count anew. What comes again after it was forgotten
+// further than all before it starts the count again. What comes again after it was forgotten
 // does not: a server could keep us for ever by that.
 func (s *Server) fetch(ctx context.Context, o *order, got *received) error {
 	if o.exact > 0 && int64(len(got.data)) == o.exact && got.verify(o) == nil {

@@ -38,7 +38,7 @@ type sealedFixture struct {
 
 	mutex sync.Mutex
 	paths []string
-	// instead, if it is set, answers in the place of the service and tells whether it did.
+	// instead, if it is set, answers in the place of the service and reports whether it did.
 	instead func(w http.ResponseWriter, r *http.Request) bool
 }
 

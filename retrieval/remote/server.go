@@ -250,7 +250,7 @@ func openMap(body []byte, columns int) (*supervised.Guarded, error) {
 }
 
 // Cells implements client.Transport. The codebook of the request and errors are as for
-// Base. What has come is the answer to some request: client.Cells.Rank tells whether it is
+// Base. What has come is the answer to some request: client.Cells.Rank reports whether it is
 // the answer to this one.
 func (s *Server) Cells(ctx context.Context, request *wire.CellsRequest, encoding wire.Encoding) (*wire.CellsAnswer, error) {
 	if request == nil {

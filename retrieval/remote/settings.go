@@ -82,7 +82,7 @@ func checkAddress(address string, s *Settings) (*url.URL, error) {
 	return u, nil
 }
 
-// OnThisMachine tells whether a host is this machine for certain: the word localhost, or an address
+// OnThisMachine reports whether a host is this machine for certain: the word localhost, or an address
 // of the loopback.
 func OnThisMachine(host string) bool {
 	ip, err := netip.ParseAddr(host)

@@ -26,7 +26,7 @@ func distrust(err error) error {
 	return nil
 }
 
-// aboutTrust tells whether an alert of the server says that it will not talk to this client. Other
+// aboutTrust reports whether an alert of the server says that it will not talk to this client. Other
 // alerts may not come again.
 func aboutTrust(alert string) bool {
 	return slices.ContainsFunc([]string{"certificate", "access denied", "handshake failure", "protocol version"}, func(word string) bool {

@@ -16,7 +16,7 @@ func upload(request *http.Request, body []byte, onPace func()) {
 	request.Body, _ = request.GetBody() // it has no error
 }
 
-// A pacing reader tells how it gets on.
+// A pacing reader reports how it gets on.
 type pacing struct {
 	from   io.Reader
 	onPace func()

@@ -44,7 +44,7 @@ func (c *Cells) encode(ctx context.Context, most int64, workers *par.Workers) er
 }
 
 // Encoded returns the memory of the encoded answers of both encodings, in bytes; 0 where
-// WriteAnswer encodes each answer anew.
+// WriteAnswer encodes each answer again.
 func (c *Cells) Encoded() int64 {
 	return int64(len(c.encoded[wire.Float32])) + int64(len(c.encoded[wire.Int8]))
 }

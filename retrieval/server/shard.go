@@ -53,7 +53,7 @@ func (s *Shard) Check(book *wire.Codebook) error {
 	return nil
 }
 
-// Has tells whether a row is one of the shard.
+// Has reports whether a row is one of the shard.
 func (s *Shard) Has(row uint32) bool {
 	return int64(row) >= int64(s.First) && int64(row) < int64(s.First)+int64(s.Rows)
 }

@@ -44,7 +44,7 @@ func within(most time.Duration, h http.Handler) http.Handler {
 	})
 }
 
-// ownHost tells whether a request names a host that can be meant: any on an address that others can
+// ownHost reports whether a request names a host that can be meant: any on an address that others can
 // reach; on a loopback address localhost, or a number.
 func ownHost(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)

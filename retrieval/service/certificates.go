@@ -24,7 +24,7 @@ type Certificates struct {
 	config *tls.Config // is never changed
 }
 
-// A stamp tells whether a file has changed.
+// A stamp reports whether a file has changed.
 type stamp struct {
 	at   time.Time
 	size int64

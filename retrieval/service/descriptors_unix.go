@@ -23,7 +23,7 @@ func descriptorsLeft() int {
 	return int(max(16, min(int64(min(uint64(limit.Cur), math.MaxInt32)), math.MaxInt32)-descriptorsKept))
 }
 
-// pending tells whether a connection waits to be accepted.
+// pending reports whether a connection waits to be accepted.
 func pending(l net.Listener) bool {
 	of, ok := l.(syscall.Conn)
 	if !ok {

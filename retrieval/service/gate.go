@@ -121,7 +121,7 @@ func (c *otherConn) Close() error {
 	return err
 }
 
-// noDescriptor tells whether an error says that the process, or the system, has no descriptor left.
+// noDescriptor reports whether an error says that the process, or the system, has no descriptor left.
 func noDescriptor(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }

@@ -54,7 +54,7 @@ func (v *version) longest(p part) int64 {
 	return 0
 }
 
-// replaces tells whether a version answers every request that an older one answers.
+// replaces reports whether a version answers every request that an older one answers.
 func (v *version) replaces(old *version) bool {
 	for p := range parts {
 		before, had := old.hashOf(p)

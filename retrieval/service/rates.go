@@ -9,7 +9,7 @@ import (
 )
 
 // maxClients is how many clients have a rate of their own. The one that asked longest ago
-// is forgotten first, and begins anew when it comes back.
+// is forgotten first, and begins again when it comes back.
 const maxClients = 1 << 16
 
 // rates limit how often each client asks. nil limits nobody.

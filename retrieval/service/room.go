@@ -167,11 +167,11 @@ func (r *room) admit() {
 	}
 }
 
-// fits tells whether there are places. One request always has some: it may want more than there
+// fits reports whether there are places. One request always has some: it may want more than there
 // are.
 func (r *room) fits(wants int64) bool { return r.taken == 0 || wants <= r.most-r.taken }
 
-// mayHave tells whether a client may have places, with those that it has.
+// mayHave reports whether a client may have places, with those that it has.
 func (r *room) mayHave(t *tenant, wants int64) bool { return t.taken == 0 || wants <= r.share-t.taken }
 
 // give gives places to a client. The lock is held.

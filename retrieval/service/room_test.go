@@ -77,7 +77,7 @@ func TestRoomShares(t *testing.T) {
 	}
 }
 
-// has tells whether a request has its places.
+// has reports whether a request has its places.
 func (v *visitor) has() bool {
 	select {
 	case <-v.come:

@@ -86,7 +86,7 @@ func (s *Service) newRecordsPart(r *sealedserver.Records, gallery wire.Hash) (*r
 	return p, nil
 }
 
-// A growing message is made anew when its gallery has another version.
+// A growing message is made again when its gallery has another version.
 type growing struct {
 	make func() (version uint64, frame []byte, err error)
 

@@ -168,7 +168,7 @@ func (g *Offer) check() error {
 	return nil
 }
 
-// shares tells whether two galleries have a part in common, which both would close.
+// shares reports whether two galleries have a part in common, which both would close.
 func (g *Offer) shares(o *Offer) bool {
 	return g.Cells != nil && g.Cells == o.Cells || g.Sealed != nil && g.Sealed == o.Sealed || g.Records != nil && g.Records == o.Records
 }

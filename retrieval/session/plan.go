@@ -192,7 +192,7 @@ func (s *Session) planCells(ctx context.Context, p *Plan, chart int64) error {
 	return err
 }
 
-// warn tells what does not work and is not needed.
+// warn reports what does not work and is not needed.
 func (s *Session) warn(err error) {
 	if s.settings.Remote.Warn != nil {
 		s.settings.Remote.Warn(err)

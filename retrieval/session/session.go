@@ -102,7 +102,7 @@ func (s *Session) downloaded(what string, done, total int64) {
 	}
 }
 
-// progress tells how far a stage is.
+// progress reports how far a stage is.
 func (s *Session) progress(stage string, done, total int) {
 	if s.settings.Progress != nil {
 		s.settings.Progress(stage, done, total)

@@ -200,7 +200,7 @@ func (c *contest) choice(counts func(i int) bool) *entry {
 	return taken
 }
 
-// ahead tells whether an entry beats another one by a standard error on the rows that count.
+// ahead reports whether an entry beats another one by a standard error on the rows that count.
 func (c *contest) ahead(e, other *entry, counts func(i int) bool) bool {
 	rows := make([]int, 0, len(c.row))
 	var a, b []float64

@@ -106,7 +106,7 @@ func form(a *mat.Dense, r mat.Matrix) *mat.Dense {
 	return &out
 }
 
-// identity tells whether a matrix is the identity to a tolerance.
+// identity reports whether a matrix is the identity to a tolerance.
 func identity(x *mat.Dense, tolerance float64) bool {
 	n, _ := x.Dims()
 	for i := range n {

@@ -49,7 +49,7 @@ func (w *guardedMemory) clear() {
 	clear(w.sums)
 }
 
-// isFinite tells whether all numbers of a row are finite, by their bits: the row may have subnormal
+// isFinite reports whether all numbers of a row are finite, by their bits: the row may have subnormal
 // ones still.
 func isFinite(row []float32) bool {
 	const infinite = 0x7f8 << 20

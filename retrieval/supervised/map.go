@@ -166,7 +166,7 @@ func (m *Map) images(ctx context.Context, core *dense.Core, prepared blas32.Gene
 	return z, err
 }
 
-// keeps tells whether the image of a row that is prepared is the row itself.
+// keeps reports whether the image of a row that is prepared is the row itself.
 func (m *Map) keeps() bool { return m.A == nil && m.Mean == nil && m.Scale == nil && !m.UnitImages }
 
 // shrunk returns A times 2^-exp, so small that no image of float32 values overflows. It is

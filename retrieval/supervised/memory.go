@@ -11,7 +11,7 @@ import (
 )
 
 // reserved runs work while what Fit holds beside its graphs and steps is reserved from the
-// memory limit of the Engine. Where memory is missing that others hold, work is run anew later.
+// memory limit of the Engine. Where memory is missing that others hold, work is run again later.
 func reserved(ctx context.Context, e *privatemail.Engine, rows blas32.General, s *Settings, work func(context.Context) (*Model, error)) (model *Model, err error) {
 	bytes := mem.Saturate(ownBytes(float64(rows.Rows), float64(rows.Cols), s))
 	began := false

@@ -123,7 +123,7 @@ func (m *Model) checkSizes() error {
 	return m.checkClasses()
 }
 
-// sameRows tells whether two matrices are one in memory.
+// sameRows reports whether two matrices are one in memory.
 func sameRows(a, b blas32.General) bool {
 	return a.Rows == b.Rows && a.Cols == b.Cols && a.Stride == b.Stride && &a.Data[0] == &b.Data[0]
 }

@@ -106,12 +106,12 @@ func checkDimension(dimension int) error {
 	return nil
 }
 
-// risingRows tells whether these can be the numbers of rows, each once.
+// risingRows reports whether these can be the numbers of rows, each once.
 func risingRows(ids []uint32) bool {
 	return rising(ids) && (len(ids) == 0 || ids[len(ids)-1] < limits.MaxRows)
 }
 
-// rising tells whether each number is above the one before it.
+// rising reports whether each number is above the one before it.
 func rising(v []uint32) bool {
 	for i := 1; i < len(v); i++ {
 		if v[i] <= v[i-1] {

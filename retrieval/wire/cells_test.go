@@ -315,7 +315,7 @@ func TestCodebookHash(t *testing.T) {
 	}
 }
 
-// isAnswer tells whether the body of a message has a mask.
+// isAnswer reports whether the body of a message has a mask.
 func isAnswer(m message) bool { _, ok := m.(*CellsAnswer); return ok }
 
 // FuzzCells reads any body as each of the messages: no panic, no memory beyond

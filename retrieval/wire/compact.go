@@ -55,7 +55,7 @@ func (c *Compact) check(dimension, n int) error {
 	return nil
 }
 
-// allCodes tells whether no entry is -128, the one number of 8 bits that is no code: each
+// allCodes reports whether no entry is -128, the one number of 8 bits that is no code: each
 // row has one compact form.
 func allCodes(v []int8) bool {
 	const low, high = 0x0101_0101_0101_0101, 0x8080_8080_8080_8080

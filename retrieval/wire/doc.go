@@ -57,7 +57,7 @@
 // # Checksums
 //
 // The checksum finds accidents. It is no signature: whoever changes a message can make
-// it anew, and whoever must not be able to change one needs a transport that prevents
+// it again, and whoever must not be able to change one needs a transport that prevents
 // it. It is SHA-256, but for a [CellsAnswer], [AllRows] and most messages of mode sealed,
 // which are long: there it is CRC-32 and CRC-32C, 8 bytes, which find every error within 8
 // successive bytes and miss about one in 2^64 of other accidents.

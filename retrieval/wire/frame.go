@@ -91,7 +91,7 @@ func refuse(field, format string, args ...any) error {
 	return &Error{Field: field, Detail: fmt.Sprintf(format, args...), Err: ErrMessage}
 }
 
-// IsFrame tells whether bytes begin like a message and are not too few for one. Nothing behind
+// IsFrame reports whether bytes begin like a message and are not too few for one. Nothing behind
 // the head is looked at.
 func IsFrame(b []byte) bool {
 	_, err := kindOf(b)

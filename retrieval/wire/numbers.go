@@ -10,7 +10,7 @@ type number interface {
 	int8 | int16 | uint16 | uint32 | float32
 }
 
-// hostBig tells whether this machine stores the high byte first. Messages store the
+// hostBig reports whether this machine stores the high byte first. Messages store the
 // low byte first.
 var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
@@ -27,7 +27,7 @@ func sizeOf[T number]() int {
 	return int(unsafe.Sizeof(zero))
 }
 
-// allFinite tells whether no entry is NaN or infinite.
+// allFinite reports whether no entry is NaN or infinite.
 func allFinite(v []float32) bool {
 	// The bits of the exponents, of two numbers in a word: all of them are set in what is not
 	// finite, and then one more in the lowest sets the bit of the sign. Otherwise that bit stays 0.

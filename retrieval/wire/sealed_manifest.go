@@ -92,7 +92,7 @@ func (m *SealedManifest) checkNorms() error {
 	return nil
 }
 
-// FitsNorm tells whether a number can be that of a slot in Norms: that of a stored row of the
+// FitsNorm reports whether a number can be that of a slot in Norms: that of a stored row of the
 // epoch, or EmptySlot.
 func (m *SealedManifest) FitsNorm(v int16) bool {
 	norm := m.NormBase + m.NormUnit*int64(v)

@@ -17,7 +17,7 @@
 //	X <- X + 1/2 Diag(L_X)^{-1} (alpha L_Y - L_X) X
 //
 // from a random start Q, N x k. With noise, one step over the features comes
-// first, noise is added, and L_X is made anew from what came out; L_Y is used on
+// first, noise is added, and L_X is made again from what came out; L_Y is used on
 // in all steps, the row of the query included. The two differ in
 //
 //	            text                            program

@@ -91,7 +91,7 @@ func tidy(lines []plot.Series) []plot.Series {
 	return slices.DeleteFunc(lines, func(s plot.Series) bool { return len(s.Points) < 2 })
 }
 
-// onlyDiffers tells whether p is q but for the axis.
+// onlyDiffers reports whether p is q but for the axis.
 func onlyDiffers(p, q evaluate.Params, a axis) bool {
 	a.clear(&p)
 	a.clear(&q)

@@ -6,13 +6,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
 )
 
-// fetches tells whether a summary downloads more than it keeps.
+// fetches reports whether a summary downloads more than it keeps.
 func fetches(s *evaluate.Summary) bool {
 	_, ok := s.Figures[evaluate.NoQueryRecall8]
 	return ok
 }
 
-// takesAll tells whether a summary downloads the whole gallery, once and for no epsilon.
+// takesAll reports whether a summary downloads the whole gallery, once and for no epsilon.
 func takesAll(s *evaluate.Summary) bool { return s.Epsilon == 0 && s.Base >= 1 }
 
 // fetch is the table of modes that download more rows than they keep.

@@ -6,7 +6,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
 )
 
-// encrypted tells whether a summary is of queries that the server cannot read.
+// encrypted reports whether a summary is of queries that the server cannot read.
 func encrypted(s *evaluate.Summary) bool { return s.Volume.Sealed != (evaluate.Exchange{}) }
 
 // sealed is the table of modes that hide their queries by encryption. They have no epsilon, so

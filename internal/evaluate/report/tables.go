@@ -91,7 +91,7 @@ func (d *dataset) open() *table {
 	return t.unlessEmpty().startingWith(first)
 }
 
-// hasOpen tells whether a mode without an epsilon has a figure.
+// hasOpen reports whether a mode without an epsilon has a figure.
 func (d *dataset) hasOpen(metric evaluate.Metric) bool {
 	return slices.ContainsFunc(d.main, func(s evaluate.Summary) bool {
 		_, ok := s.Figures[metric]

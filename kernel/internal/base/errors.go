@@ -63,7 +63,7 @@ func Refused(what string, need, limit int64, denied bool) *MemoryError {
 	return &MemoryError{What: what, Need: need, Limit: limit, denied: denied}
 }
 
-// Denied tells whether Options.Reserve has refused memory that is within the memory limit.
+// Denied reports whether Options.Reserve has refused memory that is within the memory limit.
 func Denied(err error) bool {
 	e, ok := errors.AsType[*MemoryError](err)
 	return ok && e.denied

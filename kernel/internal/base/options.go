@@ -89,7 +89,7 @@ func (o *Options) SetDefaults() error {
 	return nil
 }
 
-// Fixed tells whether the caller has fixed the graph, whatever the tolerance.
+// Fixed reports whether the caller has fixed the graph, whatever the tolerance.
 func (o *Options) Fixed() bool { return o.CutoffRadius > 0 || o.Neighbours > 0 }
 
 // RefuseFixed refuses a fixed graph to the caller of an operator that has every pair.

@@ -44,7 +44,7 @@ func (o *Options) Agree(ctx context.Context) error {
 	return nil
 }
 
-// anyRank tells whether some rank says yes. All ranks ask.
+// anyRank reports whether some rank says yes. All ranks ask.
 func (o *Options) anyRank(yes bool) (bool, error) {
 	// Whoever waits here is set free when another rank ends with an error.
 	yes, err := exchange.Any(context.Background(), o.Ranks, yes)

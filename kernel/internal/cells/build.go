@@ -64,7 +64,7 @@ func (cl *List) makeClusters() {
 	cl.First = append(cl.First, uint32(cl.N))
 }
 
-// prunes tells whether boxes would prune. Where the grid has all axes and clusters are
+// prunes reports whether boxes would prune. Where the grid has all axes and clusters are
 // whole cells, the grid has pruned all that boxes could.
 func (cl *List) prunes() bool {
 	if cl.D > len(cl.axes) {

@@ -95,7 +95,7 @@ func addKeys[K uint32 | uint64](g *grid, keys []K, p *rows.Points, first int) {
 	}
 }
 
-// allCells tells whether all cells are listed.
+// allCells reports whether all cells are listed.
 func (g *grid) allCells() bool { return g.cells > 0 }
 
 // slowKey returns the key of the row with the numbers a and b along the slower two axes,

@@ -15,7 +15,7 @@ import (
 // what is four times its standard error below and above.
 type Estimate struct{ Least, Mean, Most float64 }
 
-// Sharp tells whether the sample tells the sum to a quarter. Otherwise few clusters have
+// Sharp reports whether the sample tells the sum to a quarter. Otherwise few clusters have
 // most of it, and the sample may have met more or fewer of these than there are.
 func (e Estimate) Sharp() bool { return e.Most <= 1.25*e.Mean }
 

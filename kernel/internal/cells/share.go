@@ -69,7 +69,7 @@ func (cl *List) placeOwn(keys []uint32, lo, hi int, place []uint32, ranks *par.R
 }
 
 // gatherSorted hands every rank the order and the coordinates of the points of all cells, and
-// tells whether a rank has found equal ones. The shares are the first cells of the ranks.
+// reports whether a rank has found equal ones. The shares are the first cells of the ranks.
 func (cl *List) gatherSorted(ctx context.Context, ranks *par.Ranks, shares []int, equal bool) (bool, error) {
 	if ranks.Alone() {
 		return equal, nil

@@ -146,7 +146,7 @@ func listOccupied[K uint32 | uint64](cl *List, keys []K) {
 
 // sortWithinCells fetches the coordinates in sorted order. It orders the points of each
 // cell so that equal points are next to each other and, in large cells, near points are
-// close to each other. It tells whether any points are equal. Each rank does its own cells.
+// close to each other. It reports whether any points are equal. Each rank does its own cells.
 func (cl *List) sortWithinCells(ctx context.Context, p *rows.Points, workers *par.Workers, ranks *par.Ranks) (equal bool, err error) {
 	d := cl.D
 	cl.Axis = make([]float32, p.N*d+simd.CoordinatePad)
@@ -253,7 +253,7 @@ const (
 
 // byQuarters orders the points from lo to hi-1 by quarters of their extent along each
 // axis, in the order of a Morton curve. It takes a fraction of the time of a sort along
-// the curve and makes clusters nearly as small. It tells whether any points are equal.
+// the curve and makes clusters nearly as small. It reports whether any points are equal.
 func (cl *List) byQuarters(lo, hi int) (equal bool) {
 	var code [quarterPoints]uint8
 	cl.quarters(&code, lo, hi)
@@ -326,7 +326,7 @@ func (cl *List) compare(i, j int) int {
 	return 0
 }
 
-// alongCurve orders the points from lo to hi-1 along a Morton curve. It tells whether any
+// alongCurve orders the points from lo to hi-1 along a Morton curve. It reports whether any
 // points are equal.
 func (cl *List) alongCurve(lo, hi int) (equal bool) {
 	d, m := cl.D, hi-lo

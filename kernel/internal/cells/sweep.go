@@ -184,7 +184,7 @@ func (s *Sweep) around(lo, hi uint32) {
 }
 
 // Clusters moves the windows from one cluster to the next, for the clusters from to to-1,
-// and calls visit for each. It ends when visit returns false, and tells whether visit
+// and calls visit for each. It ends when visit returns false, and reports whether visit
 // never did.
 func (s *Sweep) Clusters(from, to int, visit func(c int) bool) bool {
 	cl := s.cl

@@ -147,7 +147,7 @@ func (s *Sweep) weigh(sums []float64, first int, before, counts []uint32) {
 	}
 }
 
-// allIsolated tells whether no point of the cells from to to-1 has a neighbour or an
+// allIsolated reports whether no point of the cells from to to-1 has a neighbour or an
 // equal.
 func (cl *List) allIsolated(from, to int, counts []uint32) bool {
 	for i := int(cl.start[from]); i < int(cl.start[to]); i++ {

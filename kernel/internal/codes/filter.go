@@ -214,7 +214,7 @@ func (r *filterScratch) empty() {
 	r.found, r.kept = 0, kept/2
 }
 
-// alive tells whether to go on: there is memory, and the context has not ended.
+// alive reports whether to go on: there is memory, and the context has not ended.
 func (f *filterPass) alive() bool { return !f.memory.Short() && f.ctx.Err() == nil }
 
 // nearOf returns, for each ball from the ball of a tile on, which points of the tile are

@@ -163,7 +163,7 @@ func (s *leaderSearch) join(row []float32, norm float32) {
 	s.leaders.count++
 }
 
-// overlaps tells whether the points seen so far are near to more leaders than points in
+// overlaps reports whether the points seen so far are near to more leaders than points in
 // groups are.
 func (s *leaderSearch) overlaps(seen int) bool {
 	return s.near > severalLeaders*seen && float64(s.near) > mostOverlap*float64(s.all)

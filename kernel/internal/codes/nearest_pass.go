@@ -145,7 +145,7 @@ func (f *nearestPass) Run(worker, tile int) {
 	f.progress.Add()
 }
 
-// asked tells whether the neighbours of a place are looked for.
+// asked reports whether the neighbours of a place are looked for.
 func (f *nearestPass) asked(at int) bool { return f.listed == nil || f.listed[at] }
 
 // begin gives the open points of a tile their k nearest of the points of some tiles: the

@@ -68,7 +68,7 @@ const (
 // the largest depth where codes cannot have as many entries.
 func fullDepth(d int) int { return min((d+63)/64*64, mostDepth) }
 
-// rest tells whether y leaves something of u.
+// rest reports whether y leaves something of u.
 func (p *projection) rest() bool { return p.kept < len(p.centre) }
 
 // coordinates returns the projection on the first coordinates, mostly all coordinates.

@@ -127,7 +127,7 @@ func (q *Distancer) Load(dst []float64, lo, hi int) {
 	}
 }
 
-// asGiven tells whether loaded rows are those of the points, in their place.
+// asGiven reports whether loaded rows are those of the points, in their place.
 func (q *Distancer) asGiven() bool {
 	return q.rows == nil && q.centre == nil && q.P.Double.Data != nil && q.P.Double.Stride == q.P.D
 }

@@ -156,7 +156,7 @@ func (r *UnitRows) N() int { return r.Rows.Rows }
 // Dim returns the number of columns.
 func (r *UnitRows) Dim() int { return r.Rows.Cols }
 
-// Null tells whether row i is the null record.
+// Null reports whether row i is the null record.
 func (r *UnitRows) Null(i int) bool { return i >= 0 && i == r.NullRow }
 
 // Weights returns the weights between the rows, and refuses a bandwidth at which some underflow.

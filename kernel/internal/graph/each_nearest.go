@@ -58,7 +58,7 @@ func newNearestRequest(p *rows.Points, k int, o *base.Options) (*nearestRequest,
 	return out, nil
 }
 
-// byTree tells whether the tree finds the neighbours, and not codes.
+// byTree reports whether the tree finds the neighbours, and not codes.
 func (n *nearestRequest) byTree() bool { return n.Points.D <= maxTree }
 
 // tree finds the neighbours by the tree, whose places are the given rows.

@@ -49,7 +49,7 @@ func SearchPairs(ctx context.Context, request *rows.Request) (*rows.Result, erro
 		return list.Find(ctx)
 	}
 	// The list is not needed any more: should cells be better after all, they are sorted
-	// anew, which takes a fraction of the time that the codes have taken, and no memory
+	// again, which takes a fraction of the time that the codes have taken, and no memory
 	// beside them.
 	prepared, err := codes.Prepare(ctx, request)
 	if err != nil {

@@ -67,7 +67,7 @@ func (op *Grid) exclude(ctx context.Context, p *rows.Points, b base.Bandwidth, n
 	return nil
 }
 
-// takeOut takes the rows whose bound is above the limit out of the grid, and tells whether
+// takeOut takes the rows whose bound is above the limit out of the grid, and reports whether
 // there were any.
 func (op *Grid) takeOut(limit float64) (found bool) {
 	for i, eta := range op.Cert.Row {
@@ -269,7 +269,7 @@ func (r *gridRepair) measure(row *repairRow, tolerance float64) {
 	}
 }
 
-// reaches tells whether points of a cell belong to the row.
+// reaches reports whether points of a cell belong to the row.
 func (r *gridRepair) reaches(row *repairRow, cell [lattice.MaxAxes]int) bool {
 	if row.radius2 == 0 {
 		return false

@@ -209,7 +209,7 @@ func (op *Grid) sum(ctx context.Context, first bool) error {
 	return nil
 }
 
-// Outside tells whether row i is out of the grid.
+// Outside reports whether row i is out of the grid.
 func (op *Grid) Outside(i int) bool { return op.Out != nil && op.Out[i] }
 
 // gridErrors is what the bound of a row is made of.

@@ -62,7 +62,7 @@ func backgroundWeight(b base.Bandwidth, radius float64) (constant, gap float64) 
 	return (edge + low) / 2, (edge - low) / 2
 }
 
-// offUnit tells whether all rows are of unit norm, and by how much they are not.
+// offUnit reports whether all rows are of unit norm, and by how much they are not.
 func offUnit(p *rows.Points) (off float64, ok bool) {
 	for i := range p.N {
 		sum := 0.0

@@ -154,7 +154,7 @@ func (pass *densePass[T]) Run(worker, game int) {
 	}
 }
 
-// owns tells whether the sums of the block that begins with row i are made here. Chunks are
+// owns reports whether the sums of the block that begins with row i are made here. Chunks are
 // whole blocks, so no block belongs to two ranks.
 func (pass *densePass[T]) owns(i int) bool { return i >= pass.lo && i < pass.hi }
 

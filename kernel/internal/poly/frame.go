@@ -141,7 +141,7 @@ func (fr *polyFrame) measure(ctx context.Context, o *base.Options) error {
 	return nil
 }
 
-// fits tells whether the numbers of a single frame are in the range of float32.
+// fits reports whether the numbers of a single frame are in the range of float32.
 func (fr *polyFrame) fits() bool {
 	return !fr.single || (fr.scale32 >= 0x1p-100 && fr.scale32 <= 0x1p100 && !math.IsInf(fr.radius, 0))
 }

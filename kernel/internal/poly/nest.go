@@ -15,7 +15,7 @@ type polyNest struct {
 	widths       []int     // of the segments
 }
 
-// polyBlocked tells whether the products of two of width coordinates are a block. A block
+// polyBlocked reports whether the products of two of width coordinates are a block. A block
 // of fewer coordinates than its lanes would be mostly empty.
 func polyBlocked(width, degree int) bool { return degree == 2 && width >= 8 }
 

@@ -169,7 +169,7 @@ func (pass *polySinglePass) gather(scratch *polySingleScratch, sums []float64, l
 	}
 }
 
-// direct tells whether rows are read where they are.
+// direct reports whether rows are read where they are.
 func (pass *polySinglePass) direct() bool {
 	return pass.op.Series.Order() == 1
 }

@@ -45,7 +45,7 @@ func (m *Memory) Begin(ctx context.Context, r *Request, held int64, expected flo
 // Taken returns how many bytes the writers have taken.
 func (m *Memory) Taken() int64 { return m.taken.Load() }
 
-// Short tells whether a writer wanted more than was left.
+// Short reports whether a writer wanted more than was left.
 func (m *Memory) Short() bool { return m.short.Load() }
 
 // Exhaust notes that somebody wanted more than was left.
@@ -63,7 +63,7 @@ func (m *Memory) Err(need float64) error {
 	return TooManyWeights(max(need+float64(m.held), float64(m.request.Memory+m.entry)))
 }
 
-// Take takes the memory of the given number of entries and tells whether there was as
+// Take takes the memory of the given number of entries and reports whether there was as
 // much. The memory that is left never falls below zero, not for a moment: otherwise a
 // writer that asks for too much would have another writer refused that asks for little.
 func (m *Memory) Take(entries int) bool {
@@ -84,7 +84,7 @@ func (m *Memory) Take(entries int) bool {
 }
 
 // grow reserves what is missing to the given number of bytes, or an eighth more than there
-// is, and tells whether that was possible.
+// is, and reports whether that was possible.
 func (m *Memory) grow(bytes int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -82,7 +82,7 @@ type Span struct{ Least, Most uint32 }
 // NoColumns is a span without columns: it begins behind its end.
 var NoColumns = Span{Least: math.MaxUint32}
 
-// Within tells whether all columns of the span are among those from lo to hi-1.
+// Within reports whether all columns of the span are among those from lo to hi-1.
 func (s Span) Within(lo, hi uint32) bool { return s.Least > s.Most || s.Least >= lo && s.Most < hi }
 
 // Multiplicity returns how many given points distinct point i stands for.

@@ -108,7 +108,7 @@ func (w *Writer) End(counts []uint32) {
 	}
 }
 
-// Full tells whether the piece at hand has enough entries or rows to be cut.
+// Full reports whether the piece at hand has enough entries or rows to be cut.
 func (w *Writer) Full() bool {
 	return len(w.slab.ind)-w.begin >= PieceEntries || len(w.ptr) > PieceRows
 }

@@ -70,7 +70,7 @@ func EveryPair(n int) Candidate {
 // it, and a sample of some hundred rows cannot tell 1 in 100 from 4 in 100.
 const MissedShare = 0.04
 
-// Shortfall tells whether more rows than MissedShare miss the tolerance, and returns the
+// Shortfall reports whether more rows than MissedShare miss the tolerance, and returns the
 // error that 99 in 100 rows do not exceed. Isolated rows, and rows whose weights are below
 // the range of float32, do not count.
 func Shortfall(op Operator, tolerance float64) (missed bool, eta float64) {

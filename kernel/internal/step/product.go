@@ -38,13 +38,13 @@ type Pass[T rows.Float] interface {
 // A thriftyPass can do without rows of x that other ranks have made. To other passes a
 // product hands all rows of x.
 type thriftyPass interface {
-	// NeedsAll tells whether the pass needs all rows of x after all.
+	// NeedsAll reports whether the pass needs all rows of x after all.
 	NeedsAll() bool
 }
 
 // A fetchingPass fetches rows of other ranks, and can make some chunks meanwhile.
 type fetchingPass interface {
-	// Fetching tells whether rows that Prepare has asked for are still under way, and
+	// Fetching reports whether rows that Prepare has asked for are still under way, and
 	// which chunks of this rank can do without them, and which can not.
 	Fetching() (early, late []int, underway bool)
 	// Fetched waits for these rows.
@@ -125,7 +125,7 @@ func (p *Product[T]) Run(worker, piece int) {
 	p.Pass.MakeRows(worker, p.first+piece)
 }
 
-// sawNonFinite tells whether the pass of any rank has seen a number in x that is not finite.
+// sawNonFinite reports whether the pass of any rank has seen a number in x that is not finite.
 func (p *Product[T]) sawNonFinite(ctx context.Context) (bool, error) {
 	return exchange.Any(ctx, p.Op.Ranks, p.NonFinite.Load())
 }

@@ -50,7 +50,7 @@ type bound struct {
 
 var boundless = bound{math.Inf(1), math.MaxUint32}
 
-// reaches tells whether a neighbour may be at the squared distance d2 with a given row.
+// reaches reports whether a neighbour may be at the squared distance d2 with a given row.
 func (b bound) reaches(d2 float64, row uint32) bool {
 	return d2 < b.d2 || d2 == b.d2 && row <= b.row
 }

@@ -153,7 +153,7 @@ func (m *mend) kept(piece int) []uint32 {
 	return place
 }
 
-// has tells whether row i is isolated and gets a weight with row j.
+// has reports whether row i is isolated and gets a weight with row j.
 func (m *mend) has(i, j uint32) bool {
 	return m.piece[i] >= 0 && slices.Contains(m.kept(int(m.piece[i])), j)
 }

@@ -59,7 +59,7 @@ func (r *pairReader) start(spans []uint32) {
 }
 
 // next finds the weights of points lo to hi-1, all of one cluster, with the next
-// candidates, and tells whether there were any.
+// candidates, and reports whether there were any.
 func (r *pairReader) next(lo, hi int) bool {
 	if len(r.spans) == 0 {
 		return false

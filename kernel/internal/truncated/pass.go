@@ -101,7 +101,7 @@ func (pass *truncatedPass) factors() (data []float32, stride int) {
 // NeedsAll is false: fetch brings what a step needs.
 func (pass *truncatedPass) NeedsAll() bool { return false }
 
-// Fetching tells whether rows of the halo are under way.
+// Fetching reports whether rows of the halo are under way.
 func (pass *truncatedPass) Fetching() (early, late []int, underway bool) {
 	if pass.halo == nil || pass.halo.wait == nil {
 		return nil, nil, false

@@ -233,7 +233,7 @@ func WithinTolerance(b base.Bandwidth, radius float64, o *base.Options, build fu
 	op.Close()
 	wider, err := build(raised)
 	if errors.Is(err, base.ErrMemory) && !base.Denied(err) && o.Operator != "" {
-		return build(radius) // what was asked for, and its certificate tells what it misses
+		return build(radius) // what was asked for, and its certificate reports what it misses
 	}
 	return wider, err
 }

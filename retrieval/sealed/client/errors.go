@@ -22,7 +22,7 @@ var (
 
 // A VersionError says which version a client does not have. Where Have is below Want,
 // wire.SealedChanges from Have to Want make up for it (Client.Update), and the same answer can
-// be ranked then. Otherwise the version is too old, and the query is asked anew.
+// be ranked then. Otherwise the version is too old, and the query is asked again.
 type VersionError struct {
 	Have uint64 // the newest version up to Want that the client has, or the oldest it has
 	Want uint64

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// subnormal tells whether a number is one that processors take longer for.
+// subnormal reports whether a number is one that processors take longer for.
 func subnormal(x float64) bool { return x != 0 && math.Abs(x) < 0x1p-1022 }
 
 // No row makes subnormal numbers, neither entry by entry nor in products, squares and quotients:

@@ -11,7 +11,7 @@ import (
 
 // place gives rows their slots: by the centres of k-means, and then some rounds in which each
 // centre moves to the mean of the rows that are in its cell, which for want of room need
-// not be the nearest ones, and the rows take their places anew. It returns the row number of
+// not be the nearest ones, and the rows take their places again. It returns the row number of
 // each slot and the means of the rows that are in the cells at the end.
 func place[M points.Matrix](ctx context.Context, x M, n, d int, s Settings, kernels *simd.Kernels) (ids []uint32, centres []float32, err error) {
 	if centres, err = findCentres(ctx, x, n, d, s, kernels); err != nil {

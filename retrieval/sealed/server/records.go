@@ -153,7 +153,7 @@ func (r *Records) Answer(ctx context.Context, requests ...*wire.SealedRequest) (
 	return answers, nil
 }
 
-// Holds tells whether a sequence has the records that r was made of, byte for byte: whether a file
+// Holds reports whether a sequence has the records that r was made of, byte for byte: whether a file
 // of them is still the one to serve. It reads the sequence once. Errors are that of the sequence
 // and that of ctx.
 func (r *Records) Holds(ctx context.Context, records iter.Seq2[[]byte, error]) (bool, error) {

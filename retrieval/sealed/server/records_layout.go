@@ -67,7 +67,7 @@ type padder struct {
 
 func newPadder(m *wire.SealedRecords) *padder { return &padder{sha256.New(), make([]byte, m.Length)} }
 
-// fits tells whether a record is short enough.
+// fits reports whether a record is short enough.
 func (p *padder) fits(record []byte) bool { return len(record) <= len(p.padded)-sealed.RecordPrefix }
 
 // pad returns a record that fits, with its length before it and zeros behind it, until the next

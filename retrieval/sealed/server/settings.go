@@ -30,7 +30,7 @@ type Settings struct {
 	// Cells where that is less. Every request has as many ciphertexts.
 	Probes int
 	// Rounds is how often centres move to the means of the rows that are in their cells, and
-	// rows take their places anew; 0 means 3, and a number below 0 never.
+	// rows take their places again; 0 means 3, and a number below 0 never.
 	Rounds int
 	// Seed of k-means. It is no secret.
 	Seed uint64

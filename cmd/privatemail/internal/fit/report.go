@@ -251,7 +251,7 @@ const hubRows = 10
 // manyCopies is the share of rows with an equal one before them that is worth a word.
 const manyCopies = 0.05
 
-// note tells what the user should know besides the result.
+// note reports what the user should know besides the result.
 func (f *fitFlags) note(e *cli.Env, fit *supervised.Model) {
 	if f.nowhere > 0 {
 		e.Note("%d queries are at the mean of FEATURES, which has no direction: their rows are zeros", f.nowhere)

@@ -5,7 +5,7 @@ const MaxError = 59
 
 // errorTable is the law of errors: entry j is the chance that an error is at most j in size, in
 // units of 2^-63. It rounds what a Gaussian of standard deviation Deviation gives when it is
-// rounded to whole numbers; the table is what counts, not the Gaussian. A test computes it anew.
+// rounded to whole numbers; the table is what counts, not the Gaussian. A test computes it again.
 var errorTable = [MaxError]uint64{
 	0x07f882307a2351c2, 0x17b81c86279a0493, 0x26e7085a6b4e482e, 0x3530437a6e027aa6,
 	0x424e8cb8da802e11, 0x4e1019ad219d0ff2, 0x5858362c44a3a432, 0x611ecf6d134563d8,
