@@ -42,7 +42,7 @@ func TestLauncherThatFails(t *testing.T) {
 	for script, words := range map[string]string{
 		"(echo ------; echo no slots; echo ------) >&2; exit 3":                             "no slots",
 		"(echo pmbench: built without MPI; echo ------; echo a process failed) >&2; exit 1": "built without MPI",
-		"echo hello": "no record",
+		"echo hello": "malformed record",
 	} {
 		refuse(t, cli.Failed, []string{"ranks", "-quiet", "-ranks", "2", "-mpirun", launcher(t, script), "-n", "2000", "-case", "grid"}, words, "graph=grid", "2 ranks")
 	}
