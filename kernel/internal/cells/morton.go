@@ -23,7 +23,7 @@ import (
 // kernel.ErrShape, kernel.ErrNonFinite.
 func mortonOrder(p blas32.General) ([]uint32, error) {
 	if err := points.CheckFinite(p); err != nil {
-		return nil, fmt.Errorf("cells: morton order: %w", err)
+		return nil, fmt.Errorf("kernel: morton order: %w", err)
 	}
 	axes := min(p.Cols, 64)
 	order := make([]uint32, p.Rows)
