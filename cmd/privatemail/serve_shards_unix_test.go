@@ -204,12 +204,14 @@ func TestFrontPublishesLabels(t *testing.T) {
 	all.await(t, true)
 	want, got := get(t, 200, one.Listening+"/v1/labels"), get(t, 200, all.Listening+"/v1/labels")
 	if !bytes.Equal(got, want) || !bytes.HasPrefix(got, []byte(`{"labels":[0,0,`)) {
-		t.Errorf("%.100s, want %.100s", got, want)
+		t.Fatalf("%.100s, want %.100s", got, want)
 	}
 	log := new(clitest.Buffer)
 	_, few := serveChild(t, log, "front", append(addresses, "-labels", short)...)
 	few.await(t, false)
-	for !strings.Contains(log.String(), "-labels") {
-		time.Sleep(10 * time.Millisecond)
+	for until := time.Now().Add(time.Minute); !strings.Contains(log.String(), "-labels"); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("no word of -labels in %q", log.String())
+		}
 	}
 }

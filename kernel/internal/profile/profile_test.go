@@ -21,7 +21,7 @@ func TestProfileCountsDistances(t *testing.T) {
 	for _, c := range []struct {
 		kind string
 		n, d int
-	}{{"uniform", 300, 1500}, {"uniform", 400, 40}, {"clustered", 400, 200}, {"lattice", 300, 12}, {"far away", 300, 30}, {"uniform", 400, 7}} {
+	}{{"uniform", 300, 1500}, {"uniform", 400, 40}, {"clustered", 400, 200}, {"lattice", 300, 12}, {"far away", 300, 30}, {"uniform", 400, 7}, {"clustered", 400, 2}} {
 		p := pointtest.Open(pointtest.Make(c.kind, c.n, c.d, 3))
 		o := &base.Options{}
 		if err := o.SetDefaults(); err != nil {
@@ -42,6 +42,15 @@ func TestProfileCountsDistances(t *testing.T) {
 		}
 		var all []float64
 		sampled := sampledRows(q, SampleRows(c.n, c.d))
+		for i, bins := range pr.Rows {
+			counted := 0.0
+			for _, bin := range bins {
+				counted += bin.count
+			}
+			if counted != float64(c.n-1) {
+				t.Errorf("%+v: sampled row %d counts %g distances, want %d", c, i, counted, c.n-1)
+			}
+		}
 		for _, i := range sampled {
 			for j := range c.n {
 				if i != j {
