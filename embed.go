@@ -20,7 +20,7 @@ import (
 // the memory of the features.
 //
 // Errors: ErrSettings, ErrClosed, ErrZeroRow, kernel.ErrShape, ErrEmpty, ErrNonFinite,
-// ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and ErrMemory,
+// ErrBandwidth, ErrLabels, ErrOperator, ErrTolerance, ErrIsolated and ErrMemory,
 // iterate.ErrDiverged, sparse.ErrAlias for Into, ErrCheckpoint for Resume, and the errors of
 // Checkpoint and of ctx. Messages name rows and settings, never values of rows.
 func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (out *iterate.Embedding, err error) {

@@ -304,7 +304,7 @@ func TestRefusals(t *testing.T) {
 		{"no rows", blas32.General{Rows: -1, Cols: 5, Stride: 5}, nil, &Settings{Graph: Graph{Bandwidth: sigma, NormalizeRows: true}}, kernel.ErrShape},
 		{"empty", blas32.General{Cols: 5, Stride: 5}, nil, &Settings{Graph: Graph{Bandwidth: sigma, NormalizeRows: true}}, kernel.ErrEmpty},
 		{"start stride", x, y, &Settings{Graph: Graph{Bandwidth: sigma}, Start: blas32.General{Rows: 40, Cols: 2, Stride: math.MaxInt / 2, Data: make([]float32, 4)}}, kernel.ErrShape},
-		{"table without a function", x, y, &Settings{Graph: Graph{Bandwidth: sigma}, Coefficient: 1, Table: kernel.TableFunc("f", nil)}, kernel.ErrTable},
+		{"table without a function", x, y, &Settings{Graph: Graph{Bandwidth: sigma}, Coefficient: 1, Table: kernel.TableFunc("f", nil)}, kernel.ErrOption},
 		{"sigma_q beyond float32", x, y, &Settings{Graph: Graph{Bandwidth: sigma}, SigmaQ: 1e-60}, ErrSettings},
 		{"stop", x, y, &Settings{Graph: Graph{Bandwidth: sigma}, StopTolerance: -1}, ErrSettings},
 		{"normalisation", x, y, &Settings{Graph: Graph{Bandwidth: sigma}, Normalize: 9}, ErrSettings},

@@ -270,7 +270,7 @@ func TestPrivatizeRefuses(t *testing.T) {
 		{"radius too large", func(s *PrivateSettings) { s.Operator, s.Radius = "background", 3 }, x, y, sensitivity.ErrQuery},
 		{"balanced table", func(s *PrivateSettings) { s.Table = "balanced" }, x, y, sensitivity.ErrNoBound},
 		{"centred table", func(s *PrivateSettings) { s.Table = "centred" }, x, y, sensitivity.ErrNoBound},
-		{"unknown table", func(s *PrivateSettings) { s.Table = "round" }, x, y, kernel.ErrTable},
+		{"unknown table", func(s *PrivateSettings) { s.Table = "round" }, x, y, kernel.ErrOption},
 		{"no classes", func(s *PrivateSettings) { s.Classes = 0 }, x, y, sensitivity.ErrQuery},
 		{"more records than rows", func(s *PrivateSettings) { s.Records = 31 }, x, y, ErrSettings},
 		{"negative columns", func(s *PrivateSettings) { s.Dim = -1 }, x, y, ErrSettings},

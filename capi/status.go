@@ -100,9 +100,7 @@ var statuses = []struct {
 	{sensitivity.ErrShape, C.PM_SHAPE},
 	{kernel.ErrOption, C.PM_SETTING}, // also privatemail.ErrSettings
 	{kernel.ErrBandwidth, C.PM_SETTING},
-	{kernel.ErrTable, C.PM_SETTING},
 	{kernel.ErrOperator, C.PM_SETTING},
-	{kernel.ErrBackground, C.PM_SETTING},
 	{kernel.ErrUnitNorm, C.PM_PRIVACY},
 	{mechanism.ErrParam, C.PM_PRIVACY},
 	{mechanism.ErrSensitivity, C.PM_PRIVACY},

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pairwise"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
@@ -233,14 +234,14 @@ func TestBackgroundRefused(t *testing.T) {
 		{"upper end", 1, b.Weight(1), nil},
 		{"an end computed otherwise", 1, b.Weight(1) * (1 + 5e-13), nil},
 		{"all pairs", 2, b.Weight(4), nil},
-		{"weight too low", 1, b.Weight(4) * (1 - 1e-11), ErrBackground},
-		{"weight too high", 1, b.Weight(1) * (1 + 1e-11), ErrBackground},
-		{"weight NaN", 1, math.NaN(), ErrBackground},
-		{"weight 0", 1, 0, ErrBackground},
-		{"radius 0", 0, .5, ErrBackground},
-		{"radius negative", -1, .5, ErrBackground},
-		{"radius above 2", math.Nextafter(2, 3), b.Weight(4), ErrBackground},
-		{"radius NaN", math.NaN(), .5, ErrBackground},
+		{"weight too low", 1, b.Weight(4) * (1 - 1e-11), base.ErrBackground},
+		{"weight too high", 1, b.Weight(1) * (1 + 1e-11), base.ErrBackground},
+		{"weight NaN", 1, math.NaN(), base.ErrBackground},
+		{"weight 0", 1, 0, base.ErrBackground},
+		{"radius 0", 0, .5, base.ErrBackground},
+		{"radius negative", -1, .5, base.ErrBackground},
+		{"radius above 2", math.Nextafter(2, 3), b.Weight(4), base.ErrBackground},
+		{"radius NaN", math.NaN(), .5, base.ErrBackground},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			op, err := as[*pairwise.Background](r.Background(t.Context(), b, c.radius, c.weight, nil))

@@ -224,7 +224,7 @@ func TestBadCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	centred, err := NewLabels(pointtest.RandomLabels(pointtest.Rand(1), 30, 3, false), CentredDistanceTable(), false)
+	centred, err := NewLabels(pointtest.RandomLabels(pointtest.Rand(1), 30, 3, false), centredTable(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestBadCalls(t *testing.T) {
 			"beta < 0":     {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{Form: Attract, Coefficient: -1}, new(Stats)), ErrOption},
 			"no Stats":     {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{}, nil), ErrShape},
 			"no such form": {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{Form: 7}, new(Stats)), ErrOption},
-			"signed table": {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{Form: Attract, Labels: centred, Coefficient: 1}, new(Stats)), ErrTable},
+			"signed table": {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{Form: Attract, Labels: centred, Coefficient: 1}, new(Stats)), base.ErrTable},
 			"gather NaN":   {new(Stats).Gather(bad, labels), ErrNonFinite},
 			"gather short": {new(Stats).Gather(x, short), ErrLabels},
 		} {

@@ -15,9 +15,6 @@ var (
 	ErrBandwidth = base.ErrBandwidth
 	// ErrLabels reports labels that are missing, negative or too many.
 	ErrLabels = base.ErrLabels
-	// ErrTable reports a label table that is not symmetric and finite, or one that the
-	// form of the step cannot use.
-	ErrTable = base.ErrTable
 	// ErrMemory reports that the work does not fit the memory limit. It is returned
 	// before the memory is taken; see MemoryError.
 	ErrMemory = base.ErrMemory
@@ -29,12 +26,11 @@ var (
 	// ErrOperator reports an operator that does not exist, or one that cannot do what is
 	// asked for.
 	ErrOperator = base.ErrOperator
-	// ErrOption reports an option outside its range.
+	// ErrOption reports an option outside its range, and a label table that is not symmetric
+	// and finite or that the form of the step cannot use.
 	ErrOption = base.ErrOption
 	// ErrUnitNorm reports a row whose norm is not 1; see UnitNormError.
 	ErrUnitNorm = base.ErrUnitNorm
-	// ErrBackground reports a radius or a constant weight outside its range.
-	ErrBackground = base.ErrBackground
 )
 
 // A MemoryError says how much memory was needed and how much the limit is:

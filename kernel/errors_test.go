@@ -108,7 +108,7 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 	saysOnce(t, "table, bandwidth", err, ErrBandwidth)
 	nan := TableFunc("nan", func(a, b int32) float64 { return math.NaN() })
 	_, err = NewLabels([]int32{0, 1}, nan, false)
-	saysOnce(t, "table, NaN", err, ErrTable)
+	saysOnce(t, "table, NaN", err, base.ErrTable)
 	_, err = NewLabels([]int32{0, -77}, EqualTable(), false)
 	saysOnce(t, "negative label", err, ErrLabels)
 	if strings.Contains(err.Error(), "77") {

@@ -72,11 +72,11 @@ func GaussianTable(b Bandwidth) Table {
 	}}
 }
 
-// CentredDistanceTable is the table of the authors' program, for comparison: its
+// centredTable is the table of the authors' program, for comparison: its
 // Laplacian is L_Y = 1/2 J D J with D_ij = |y_i - y_j| and J = I - 11'/n over
 // the labelled rows. Its weights have both signs and depend on all labels, so
 // the objective may rise and no privacy bound covers it.
-func CentredDistanceTable() Table {
+func centredTable() Table {
 	return Table{name: "centred", build: func(values []int32, counts []int) (*step.ClassWeights, error) {
 		if err := checkTableSize(len(values), int64(len(values))*int64(len(values))); err != nil {
 			return nil, err // before the time is spent
@@ -119,7 +119,7 @@ func TableFunc(name string, weight func(a, b int32) float64) Table {
 		for a := range values {
 			for b := range a {
 				if w.Row(a)[b] != w.Row(b)[a] {
-					return nil, fmt.Errorf("kernel: table %s: %w: K(%d, %d) is not K(%d, %d)", name, ErrTable, values[a], values[b], values[b], values[a])
+					return nil, fmt.Errorf("kernel: table %s: %w: K(%d, %d) is not K(%d, %d)", name, base.ErrTable, values[a], values[b], values[b], values[a])
 				}
 			}
 		}
@@ -130,12 +130,12 @@ func TableFunc(name string, weight func(a, b int32) float64) Table {
 // TableByName returns the table of a name, as the commands spell it. Only the Gaussian
 // table uses the bandwidth.
 func TableByName(name string, b Bandwidth) (Table, error) {
-	for _, t := range []Table{EqualTable(), DifferentTable(), BalancedTable(), GaussianTable(b), CentredDistanceTable()} {
+	for _, t := range []Table{EqualTable(), DifferentTable(), BalancedTable(), GaussianTable(b), centredTable()} {
 		if t.name == name {
 			return t, nil
 		}
 	}
-	return Table{}, fmt.Errorf("kernel: %w: no table %q; there are equal, different, balanced, gaussian and centred", ErrTable, name)
+	return Table{}, fmt.Errorf("kernel: %w: no table %q; there are equal, different, balanced, gaussian and centred", base.ErrTable, name)
 }
 
 // maxTableEntries bounds a table to 4096 classes, each against each: 128 MiB.
@@ -181,7 +181,7 @@ func bandWeights(name string, values []int32, band func(c int) (lo, hi int), wei
 		for e := range w.Row(c) {
 			v := weight(values[c], values[w.First[c]+e])
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("kernel: table %s: %w: K(%d, %d) is not finite", name, ErrTable, values[c], values[w.First[c]+e])
+				return nil, fmt.Errorf("kernel: table %s: %w: K(%d, %d) is not finite", name, base.ErrTable, values[c], values[w.First[c]+e])
 			}
 			w.Row(c)[e] = v
 			w.Minimum = min(w.Minimum, v)

@@ -41,7 +41,7 @@ func NewLabels(y []int32, table Table, allowUnlabelled bool) (*Labels, error) {
 		return nil, fmt.Errorf("kernel: labels: %w", ErrEmpty)
 	}
 	if table.build == nil {
-		return nil, fmt.Errorf("kernel: labels: %w: no table given", ErrTable)
+		return nil, fmt.Errorf("kernel: labels: %w: no table given", base.ErrTable)
 	}
 	l, class := &Labels{}, make([]uint32, len(y))
 	count := make(map[int32]int)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 )
 
@@ -59,7 +60,7 @@ func TestTablesEqualTheirDefinition(t *testing.T) {
 		} {
 			checkLabels(t, y, c.table, plainLaplacian(y, c.weight))
 		}
-		checkLabels(t, y, CentredDistanceTable(), centredLaplacian(y))
+		checkLabels(t, y, centredTable(), centredLaplacian(y))
 	})
 }
 
@@ -153,7 +154,7 @@ func TestManyClassesNeedNoTable(t *testing.T) {
 			t.Errorf("%s: %v", table.Name(), err)
 		}
 	}
-	_, err := NewLabels(y, CentredDistanceTable(), false)
+	_, err := NewLabels(y, centredTable(), false)
 	var m *MemoryError
 	if !errors.As(err, &m) || !errors.Is(err, ErrMemory) {
 		t.Errorf("centred: err = %v, want a refusal of 80 GB", err)
@@ -173,16 +174,16 @@ func TestBadLabels(t *testing.T) {
 		{"none", nil, EqualTable(), false, ErrEmpty},
 		{"negative", []int32{0, -2}, EqualTable(), true, ErrLabels},
 		{"unlabelled, not allowed", []int32{0, -1}, EqualTable(), false, ErrLabels},
-		{"no table", []int32{0}, Table{}, false, ErrTable},
-		{"asymmetric table", []int32{0, 1}, asymmetric, false, ErrTable},
-		{"infinite table", []int32{0, 1}, infinite, false, ErrTable},
+		{"no table", []int32{0}, Table{}, false, base.ErrTable},
+		{"asymmetric table", []int32{0, 1}, asymmetric, false, base.ErrTable},
+		{"infinite table", []int32{0, 1}, infinite, false, base.ErrTable},
 		{"gaussian without bandwidth", []int32{0, 1}, GaussianTable(Sigma(0)), false, ErrBandwidth},
 	} {
 		if _, err := NewLabels(c.y, c.table, c.allow); !errors.Is(err, c.want) {
 			t.Errorf("%s: err = %v, want %v", c.name, err, c.want)
 		}
 	}
-	if _, err := TableByName("nonsense", Sigma(1)); !errors.Is(err, ErrTable) {
+	if _, err := TableByName("nonsense", Sigma(1)); !errors.Is(err, base.ErrTable) {
 		t.Errorf("err = %v", err)
 	}
 	for _, name := range []string{"equal", "different", "balanced", "gaussian", "centred"} {
@@ -219,7 +220,7 @@ func TestTooManyClasses(t *testing.T) {
 	for i := range y {
 		y[i] = int32(i)
 	}
-	for _, table := range []Table{CentredDistanceTable(), TableFunc("one", func(_, _ int32) float64 { return 1 })} {
+	for _, table := range []Table{centredTable(), TableFunc("one", func(_, _ int32) float64 { return 1 })} {
 		var e *MemoryError
 		if _, err := NewLabels(y, table, false); !errors.As(err, &e) || e.Need != 8<<32 {
 			t.Errorf("%s: %v", table.Name(), err)

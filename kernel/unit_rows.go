@@ -142,7 +142,7 @@ func MaxUnitPolyOrder(d int) int { return poly.MaxUnitOrder(d) }
 // Background builds the operator background of the rows: the Gaussian kernel within a
 // radius, and one constant weight beyond it. The radius is in (0, 2] and the weight in
 // [exp(-4 Gamma), exp(-Gamma radius^2)], whose ends may be missed by a relative 1e-12;
-// otherwise the error is ErrBackground. Weights within the radius that come out below the
+// otherwise the error is ErrOption. Weights within the radius that come out below the
 // constant are raised to it. All pairs are measured twice, once to count those within the
 // radius and once to store them, so the memory is known before it is taken. How much it
 // is depends on the data, and so do the numbers of a *MemoryError. The rows are not needed

@@ -18,7 +18,7 @@ import (
 //
 // Errors: *release.Error, release.ErrRelease for a nil release, ErrLabelMode, ErrScale,
 // kernel.ErrOption, kernel.ErrShape for Into, kernel.ErrNonFinite for an Alpha that is not
-// finite, kernel.ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and
+// finite, kernel.ErrBandwidth, ErrLabels, ErrOperator, ErrTolerance, ErrIsolated and
 // ErrMemory, iterate.ErrDiverged, and the error of ctx.
 func Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, s *Settings) (*iterate.Embedding, error) {
 	out, err := embed(ctx, r, labels, s)

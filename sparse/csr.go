@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -52,7 +53,7 @@ func Adopt(ctx context.Context, workers *par.Workers, layout Layout, rows, cols 
 
 // whole splits a matrix given in one piece into parts that share its arrays.
 func whole(rows, cols int, ptr []uint64, ind []uint32, val []float32) *CSR {
-	bounds := partition(ptr)
+	bounds := split.Chunks(ptr)
 	a := &CSR{rows: rows, cols: cols, nnz: len(ind), layout: Plain, parts: make([]part, len(bounds)-1)}
 	for c := range a.parts {
 		lo, hi := bounds[c], bounds[c+1]

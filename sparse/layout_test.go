@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/simd"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -329,7 +330,7 @@ func TestAdoptTakesNoMoreThanBytes(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			const chunk = 1 << 10 // the bytes of a chunk in addition to its rows
 			took := int64(after.TotalAlloc - before.TotalAlloc)
-			if took > most-given+chunk*(rows/chunkRows+1) {
+			if took > most-given+chunk*(rows/split.ChunkRows+1) {
 				t.Errorf("%v with %d entries: %d bytes, want %d", layout, nnz, took, most-given)
 			}
 		}

@@ -145,19 +145,6 @@ func TestSameBitsForAnyWidthWorkersAndLevel(t *testing.T) {
 			t.Errorf("%v changes the product", kernels)
 		}
 	}
-	wide := make([]float64, len(x.Data))
-	for i, v := range x.Data {
-		wide[i] = float64(v)
-	}
-	acc, acc64 := make([]float64, 21), make([]float64, 21)
-	for i := range 900 {
-		ind, val := a.Row(i, nil)
-		MulRow(acc, ind, val, x.Data, 21)
-		MulRow(acc64, ind, val, wide, 21)
-		if !slices.Equal(acc, acc64) {
-			t.Fatalf("row %d differs between float32 and float64 x", i)
-		}
-	}
 }
 
 // MulRows adds up in the order it documents, for any range of rows and level, and
@@ -350,23 +337,7 @@ func indices(n int) []int {
 	return out
 }
 
-func TestPartition(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		ptr  []uint64
-		want []int
-	}{
-		{"no rows", []uint64{0}, []int{0}},
-		{"empty rows", make([]uint64, chunkRows*2+2), []int{0, chunkRows, 2 * chunkRows, 2*chunkRows + 1}},
-		{"one long row", []uint64{0, 10, 10 + 5*chunkEntries, 12 + 5*chunkEntries}, []int{0, 1, 2, 3}},
-		{"exactly full", []uint64{0, chunkEntries, 2 * chunkEntries}, []int{0, 1, 2}},
-		// More than 2^32 entries: this tests the arithmetic, and takes no memory.
-		{"64 bits", []uint64{0, 1 << 33, 1<<33 + 1, 1<<33 + 2, 1 << 40}, []int{0, 1, 3, 4}},
-	} {
-		if got := partition(c.ptr); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-	}
+func TestLayoutBytes(t *testing.T) {
 	for layout, want := range map[Layout]int64{Auto: 8<<33 + 88, Plain: 8<<33 + 88, Compact: 11<<33 + 128, Compact16: 14<<33 + 128} {
 		if b, ok := layout.Bytes(10, 1<<33); !ok || b != want {
 			t.Errorf("Bytes(%v, 10, 2^33) = %d, %v", layout, b, ok)

@@ -163,11 +163,15 @@ func (s *Settings) bandwidth(source Source) kernel.Bandwidth {
 
 // labels returns L_Y; -1 is a row without a label.
 func (s *Settings) labels(source Source, y []int32) (*kernel.Labels, error) {
-	table := kernel.GaussianTable(s.bandwidth(Text))
+	table := "gaussian"
 	if source == Program {
-		table = kernel.CentredDistanceTable()
+		table = "centred"
 	}
-	return kernel.NewLabels(y, table, true)
+	t, err := kernel.TableByName(table, s.bandwidth(Text))
+	if err != nil {
+		return nil, err
+	}
+	return kernel.NewLabels(y, t, true)
 }
 
 // deviation returns the standard deviation of the noise for the printed Delta.

@@ -9,20 +9,31 @@ import (
 
 // Errors of package kernel, which says when they are returned.
 var (
-	ErrEmpty      = errors.New("no points")
-	ErrShape      = points.ErrShape
-	ErrNonFinite  = points.ErrNonFinite
-	ErrBandwidth  = errors.New("bandwidth out of range")
-	ErrLabels     = errors.New("bad labels")
-	ErrTable      = errors.New("bad label table")
-	ErrMemory     = errors.New("memory limit exceeded")
-	ErrIsolated   = errors.New("isolated rows")
-	ErrTolerance  = errors.New("tolerance out of reach")
-	ErrOperator   = errors.New("operator not available")
-	ErrOption     = errors.New("setting out of range")
-	ErrUnitNorm   = errors.New("row is not of unit norm")
-	ErrBackground = errors.New("background out of range")
+	ErrEmpty     = errors.New("no points")
+	ErrShape     = points.ErrShape
+	ErrNonFinite = points.ErrNonFinite
+	ErrBandwidth = errors.New("bandwidth out of range")
+	ErrLabels    = errors.New("bad labels")
+	ErrMemory    = errors.New("memory limit exceeded")
+	ErrIsolated  = errors.New("isolated rows")
+	ErrTolerance = errors.New("tolerance out of reach")
+	ErrOperator  = errors.New("operator not available")
+	ErrOption    = errors.New("setting out of range")
+	ErrUnitNorm  = errors.New("row is not of unit norm")
 )
+
+// An option is a kind of ErrOption with words of its own.
+type option string
+
+const (
+	ErrTable      option = "bad label table"
+	ErrBackground option = "background out of range"
+)
+
+func (o option) Error() string { return string(o) }
+
+// Is makes errors.Is find ErrOption.
+func (o option) Is(target error) bool { return target == ErrOption }
 
 // A MemoryError says how much memory was needed and how much the limit is. Its message
 // also says what could be done instead. It matches ErrMemory.

@@ -10,7 +10,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
-	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // Background is the Gaussian kernel of unit rows within a radius and one
@@ -198,7 +197,7 @@ func (pass *backgroundPass[T]) MakeRows(worker, chunk int) {
 	wx := pass.wx[worker*k:][:k]
 	for i := op.Bounds[chunk]; i < op.Bounds[chunk+1]; i++ {
 		ind, val := op.Row(i)
-		sparse.MulRow(wx, ind, val, x.Data, x.Stride)
+		step.MulRow(wx, ind, val, x.Data, x.Stride)
 		for c, v := range x.Row(i) {
 			wx[c] += float64(op.constant * (pass.total[c] - float64(v)))
 		}

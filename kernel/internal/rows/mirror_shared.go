@@ -36,7 +36,7 @@ func (r *Request) MirrorShared(ctx context.Context, h *Half) (*sparse.CSR, error
 	for i, count := range counts {
 		ptr[i+1] = ptr[i] + uint64(count)
 	}
-	chunks := sparse.Split(ptr)
+	chunks := split.Chunks(ptr)
 	bounds := ranks.Bounds(len(chunks) - 1)
 	first, last := bounds[ranks.Rank()], bounds[ranks.Rank()+1] // chunks
 	for s, chunk := range bounds {

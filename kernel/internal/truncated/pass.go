@@ -9,7 +9,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
-	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // truncatedPass is the pass of csr and pairs.
@@ -174,11 +173,11 @@ func (pass *truncatedPass) faintRow(scratch *truncatedScratch, chunk, i int) {
 	op, wx := pass.op, scratch.wide
 	if pass.sums == nil {
 		ind, val := scratch.rows.Weights(i)
-		sparse.MulRow(wx, ind, val, pass.X.Data, pass.X.Stride)
+		step.MulRow(wx, ind, val, pass.X.Data, pass.X.Stride)
 	} else {
 		g := op.point(chunk, i)
 		ind, val := scratch.rows.Weights(g)
-		sparse.MulRow(wx, ind, val, pass.sums, pass.K)
+		step.MulRow(wx, ind, val, pass.sums, pass.K)
 		for c, v := range pass.X.Row(i) {
 			wx[c] += float64(pass.sums[g*pass.K+c]) - float64(v)
 		}
