@@ -46,7 +46,7 @@ type weightsJSON struct {
 }
 
 // MarshalJSON implements json.Marshaler: an object with weights, as the arrays of
-// sparse.CSR.Arrays, and graph. formats.CSROf makes a file of the weights.
+// sparse.CSR.Arrays, and graph. formats.WriteCSR makes a file of the weights.
 func (g NeighbourGraph) MarshalJSON() ([]byte, error) {
 	var weights *weightsJSON
 	if g.Weights != nil {

@@ -113,7 +113,7 @@ var statuses = []struct {
 // those of the system: a missing file is not damaged.
 var damaged = []error{
 	mechanism.ErrLedger, release.ErrRelease, release.ErrChecksum, release.ErrVersion, post.ErrScale, supervised.ErrFile,
-	formats.ErrFormat, formats.ErrTruncated, formats.ErrUnsupported, formats.ErrShape, formats.ErrRange, formats.ErrLimit,
+	formats.ErrFormat, formats.ErrUnsupported, formats.ErrLimit,
 }
 
 // unproved are errors of releases without a proof of privacy.

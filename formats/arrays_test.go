@@ -80,8 +80,8 @@ func TestReadNamedLabels(t *testing.T) {
 		{"<U1", le32('a', 0xd800), ErrFormat, []string{"row 2", "character"}},
 		{"<U1", le32('a', 0xffffffff), ErrFormat, []string{"row 2", "character"}},
 		{"|S1", []byte("a\xff"), ErrFormat, []string{"row 2", "UTF-8"}},
-		{"<U9223372036854775807", nil, ErrTruncated, nil},
-		{"<U2", le32('a', 'b'), ErrTruncated, nil},
+		{"<U9223372036854775807", nil, errTruncated, nil},
+		{"<U2", le32('a', 'b'), errTruncated, nil},
 		{"<U1", le32('a', 'b', 'c'), ErrFormat, nil},
 	} {
 		path := put(t, "a.npy", npyFile(1, strings.Replace(dict, "%", c.name, 1), string(c.file)))
@@ -96,7 +96,7 @@ func TestFortranRange(t *testing.T) {
 		strings.Repeat("\x00", 8*3)+"\xff\xff\xff\xff\xff\xff\xef\x7f"+strings.Repeat("\x00", 8*2)) // the fourth value
 	path := put(t, "a.npy", file)
 	_, err := ReadMatrix(path)
-	wantError(t, err, ErrRange, path, "row 2", "column 2")
+	wantError(t, err, errRange, path, "row 2", "column 2")
 }
 
 // TestLimit refuses rows that come out of little data.

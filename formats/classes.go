@@ -125,7 +125,7 @@ func parseLabel(field []byte) (int32, *Error) {
 	case err == ErrFormat || v != math.Trunc(v):
 		return 0, failf(ErrFormat, "the label is not an integer")
 	case err != nil || v < math.MinInt32 || v > math.MaxInt32:
-		return 0, failf(ErrRange, "the label does not fit in int32")
+		return 0, failf(errRange, "the label does not fit in int32")
 	}
 	return int32(v), nil
 }

@@ -64,7 +64,7 @@ func readNameArray(s *source) ([]string, error) {
 	case width == 0:
 		return nil, failf(ErrUnsupported, "names of columns must be an array of text").in("header")
 	case len(d.shape) != 1:
-		return nil, failf(ErrShape, "%d dimensions, but names of columns have one", len(d.shape)).in("shape")
+		return nil, failf(errShape, "%d dimensions, but names of columns have one", len(d.shape)).in("shape")
 	case d.shape[0] > maxColumns:
 		return nil, failf(ErrUnsupported, "more than %d names", maxColumns).in("shape")
 	}

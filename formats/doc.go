@@ -39,7 +39,7 @@
 // TableSettings.Limit sets a lower limit. No input makes a reader panic.
 //
 // Every error is an *Error with the path and, where it applies, the row, line, offset or header
-// field at fault, and wraps one of the sentinels (ErrFormat, ErrTruncated, ...) or the error of
+// field at fault, and wraps one of the sentinels (ErrFormat, ErrUnsupported, ...) or the error of
 // the operating system. A message contains no text of the file, neither from rows nor from
 // headers. Its numbers are positions, counts and sizes, and values of a header after a magic:
 // version, type and dimensions of .npy and IDX, the directory of a .npz and its shape.npy. A
@@ -48,7 +48,7 @@
 // the default ones.
 //
 // Conversions do not change values silently: integers that do not fit, and finite values that
-// overflow float32 are an ErrRange. Rounding to the nearest float
+// overflow float32 are an ErrFormat. Rounding to the nearest float
 // is allowed; NaN and infinities pass through, except in Matrix Market, which has no spelling for
 // them.
 //

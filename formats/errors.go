@@ -17,23 +17,32 @@ import (
 // contents of a file is an *Error wrapping one of them; failures of the operating system wrap its
 // error, so errors.Is(err, fs.ErrNotExist) works as usual.
 var (
-	// ErrFormat reports a file that is not well-formed.
+	// ErrFormat reports a file that is not well-formed or shorter than its own header claims,
+	// dimensions that do not fit the purpose, such as labels with several columns or a slice of the
+	// wrong length, and a value that the target type cannot hold.
 	ErrFormat = errors.New("formats: malformed file")
-	// ErrTruncated reports a file shorter than its own header claims.
-	ErrTruncated = errors.New("formats: truncated file")
 	// ErrUnsupported reports something well-formed that this package does not read or write.
 	ErrUnsupported = errors.New("formats: not supported")
-	// ErrShape reports dimensions that do not fit the purpose: labels with several columns, an
-	// array of three dimensions instead of a matrix, a slice of the wrong length.
-	ErrShape = errors.New("formats: wrong shape")
-	// ErrRange reports a value that the target type cannot hold.
-	ErrRange = errors.New("formats: value out of range")
 	// ErrColumn reports a column that the caller names but the file does not have, or that
 	// cannot be used as requested.
 	ErrColumn = errors.New("formats: wrong column")
 	// ErrLimit reports rows that would take more memory than the caller allows.
 	ErrLimit = errors.New("formats: too large")
 )
+
+// A malformed is a kind of ErrFormat.
+type malformed string
+
+const (
+	errTruncated malformed = "formats: truncated file"
+	errShape     malformed = "formats: wrong shape"
+	errRange     malformed = "formats: value out of range"
+)
+
+func (m malformed) Error() string { return string(m) }
+
+// Is makes errors.Is find ErrFormat.
+func (m malformed) Is(target error) bool { return target == ErrFormat }
 
 // Error says which file failed and where in it. The package comment says what its message may
 // show of the file.
@@ -125,7 +134,7 @@ func streamError(err error, off int64) *Error {
 	_, corrupt := errors.AsType[flate.CorruptInputError](err)
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return failf(ErrTruncated, "the data ends too early").at(off)
+		return failf(errTruncated, "the data ends too early").at(off)
 	case corrupt, errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum),
 		errors.Is(err, zip.ErrFormat), errors.Is(err, zip.ErrChecksum), errors.Is(err, zip.ErrAlgorithm):
 		return failf(ErrFormat, "damaged compressed data: %v", err).at(off)

@@ -13,7 +13,7 @@ func readFortran[T float](s *source, dt dtype, rows, cols int) ([]T, error) {
 		var err error
 		if stored, err = readArray[T](s, n, 1, dt); err != nil {
 			e, ok := errors.AsType[*Error](err)
-			if ok && errors.Is(err, ErrRange) { // its row is a place in the file
+			if ok && errors.Is(err, errRange) { // its row is a place in the file
 				i := int(e.Row)
 				return nil, rangeError(i%rows*cols+i/rows, cols, dt.kind, native[T]().kind)
 			}

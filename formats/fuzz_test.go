@@ -14,7 +14,7 @@ func checkError(t *testing.T, err error) {
 	if _, ok := errors.AsType[*Error](err); !ok {
 		t.Fatalf("%T is not an *Error: %v", err, err)
 	}
-	for _, kind := range []error{ErrFormat, ErrTruncated, ErrUnsupported, ErrShape, ErrRange, ErrColumn, ErrLimit} {
+	for _, kind := range []error{ErrFormat, errTruncated, ErrUnsupported, errShape, errRange, ErrColumn, ErrLimit} {
 		if errors.Is(err, kind) {
 			return
 		}

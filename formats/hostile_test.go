@@ -26,55 +26,55 @@ func shaped(shape string) []byte {
 }
 
 var hostileNPY = []hostile{
-	{"2^60 rows", shaped("(1152921504606846976, 64)"), ErrTruncated, []string{"1152921504606846976 x 64 float32", "more than 2^64 bytes", "4096 bytes"}},
-	{"2^60 elements", shaped("(1152921504606846976,)"), ErrTruncated, []string{"4611686018427387904 bytes", "4096 bytes"}},
-	{"product wraps to zero", shaped("(4294967296, 4294967296)"), ErrTruncated, []string{"more than 2^64"}},
-	{"bytes wrap to the right size", shaped("(4611686018427388928,)"), ErrTruncated, []string{"more than 2^64"}},
-	{"one row too many", shaped("(1025, 1)"), ErrTruncated, []string{"4100 bytes", "4096 bytes"}},
+	{"2^60 rows", shaped("(1152921504606846976, 64)"), errTruncated, []string{"1152921504606846976 x 64 float32", "more than 2^64 bytes", "4096 bytes"}},
+	{"2^60 elements", shaped("(1152921504606846976,)"), errTruncated, []string{"4611686018427387904 bytes", "4096 bytes"}},
+	{"product wraps to zero", shaped("(4294967296, 4294967296)"), errTruncated, []string{"more than 2^64"}},
+	{"bytes wrap to the right size", shaped("(4611686018427388928,)"), errTruncated, []string{"more than 2^64"}},
+	{"one row too many", shaped("(1025, 1)"), errTruncated, []string{"4100 bytes", "4096 bytes"}},
 	{"one row too few", shaped("(1023, 1)"), ErrFormat, []string{"4092 bytes", "4096 bytes"}},
 	{"negative rows", shaped("(-1, 4)"), ErrFormat, []string{"negative"}},
 	{"2^64 rows", shaped("(18446744073709551616, 1)"), ErrFormat, []string{"dimension"}},
-	{"rows without columns", npyFile(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1152921504606846976, 0)}", ""), ErrShape, []string{"without columns"}},
+	{"rows without columns", npyFile(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1152921504606846976, 0)}", ""), errShape, []string{"without columns"}},
 	{"zero times overflow", npyFile(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 9223372036854775807)}", ""), ErrUnsupported, []string{"too large"}},
 	{"sixty-five dimensions", shaped("(" + strings.Repeat("1,", 65) + ")"), ErrFormat, []string{"dimensions"}},
 	{"header of 4 GiB", append([]byte(npyMagic), 2, 0, 0xff, 0xff, 0xff, 0xff, '{'), ErrFormat, []string{"4294967295"}},
-	{"header past the end", append([]byte(npyMagic), 1, 0, 0xff, 0xff, '{'), ErrTruncated, []string{"65535"}},
+	{"header past the end", append([]byte(npyMagic), 1, 0, 0xff, 0xff, '{'), errTruncated, []string{"65535"}},
 	{"header all brackets", npyFile(2, strings.Repeat("{", 1<<16), ""), ErrFormat, []string{"offset"}},
 	{"empty header", npyFile(1, "", ""), ErrFormat, []string{"header"}},
-	{"empty file", nil, ErrTruncated, nil},
+	{"empty file", nil, errTruncated, nil},
 }
 
 var hostileVecs = []hostile{
-	{"empty file", nil, ErrTruncated, nil},
-	{"three bytes", []byte{1, 0, 0}, ErrTruncated, nil},
-	{"d = 2^31-1", le32(math.MaxInt32, 0, 0), ErrTruncated, []string{"row 1", "12 bytes"}},
+	{"empty file", nil, errTruncated, nil},
+	{"three bytes", []byte{1, 0, 0}, errTruncated, nil},
+	{"d = 2^31-1", le32(math.MaxInt32, 0, 0), errTruncated, []string{"row 1", "12 bytes"}},
 	{"d = 0", le32(0, 0, 0), ErrFormat, []string{"row 1", "zero or negative"}},
 	{"d = -1", le32(math.MaxUint32, 0, 0), ErrFormat, []string{"row 1", "zero or negative"}},
 	{"second row longer", le32(1, 0, 2, 0, 0), ErrFormat, []string{"row 2", "offset 8", "differs from that of row 1"}},
 	{"second row of zeros", le32(1, 0, 0, 0), ErrFormat, []string{"row 2", "differs"}},
-	{"third row cut", le32(2, 0, 0, 2, 0, 0, 2, 0), ErrTruncated, []string{"row 3", "ends within the row"}},
-	{"two bytes behind", append(le32(1, 0), 1, 0), ErrTruncated, []string{"row 2", "ends within the row"}},
+	{"third row cut", le32(2, 0, 0, 2, 0, 0, 2, 0), errTruncated, []string{"row 3", "ends within the row"}},
+	{"two bytes behind", append(le32(1, 0), 1, 0), errTruncated, []string{"row 2", "ends within the row"}},
 }
 
 var hostileBin = []hostile{
-	{"empty file", nil, ErrTruncated, nil},
-	{"half a header", le32(1), ErrTruncated, nil},
-	{"largest claims", le32(math.MaxUint32, math.MaxUint32), ErrTruncated, []string{"claims more", "0 bytes"}},
-	{"rows without columns", le32(math.MaxUint32, 0), ErrShape, []string{"without columns"}},
+	{"empty file", nil, errTruncated, nil},
+	{"half a header", le32(1), errTruncated, nil},
+	{"largest claims", le32(math.MaxUint32, math.MaxUint32), errTruncated, []string{"claims more", "0 bytes"}},
+	{"rows without columns", le32(math.MaxUint32, 0), errShape, []string{"without columns"}},
 	{"columns without rows", le32(0, math.MaxUint32), ErrUnsupported, []string{"too large"}},
-	{"one byte short", append(le32(1, 1), 0, 0, 0), ErrTruncated, []string{"claims more", "3 bytes"}},
+	{"one byte short", append(le32(1, 1), 0, 0, 0), errTruncated, []string{"claims more", "3 bytes"}},
 	{"one byte behind", append(le32(1, 1), 0, 0, 0, 0, 0), ErrFormat, []string{"claims less", "5 bytes"}},
 }
 
 var hostileIDX = []hostile{
-	{"empty file", nil, ErrTruncated, nil},
+	{"empty file", nil, errTruncated, nil},
 	{"no magic", []byte("IDX file"), ErrFormat, []string{"magic"}},
 	{"unknown type", []byte{0, 0, 7, 1, 0, 0, 0, 0}, ErrFormat, []string{"magic"}},
 	{"no dimensions", []byte{0, 0, 8, 0}, ErrFormat, []string{"magic"}},
-	{"dimensions cut", []byte{0, 0, 8, 255, 0, 0}, ErrTruncated, nil},
-	{"2^96 bytes", idxFile(8, []uint32{math.MaxUint32, math.MaxUint32, math.MaxUint32}), ErrTruncated, []string{"more than 2^64"}},
-	{"255 dimensions", idxFile(8, slices.Repeat([]uint32{math.MaxUint32}, 255)), ErrTruncated, []string{"x ..."}},
-	{"one short", idxFile(8, []uint32{2}, 1), ErrTruncated, []string{"2 uint8"}},
+	{"dimensions cut", []byte{0, 0, 8, 255, 0, 0}, errTruncated, nil},
+	{"2^96 bytes", idxFile(8, []uint32{math.MaxUint32, math.MaxUint32, math.MaxUint32}), errTruncated, []string{"more than 2^64"}},
+	{"255 dimensions", idxFile(8, slices.Repeat([]uint32{math.MaxUint32}, 255)), errTruncated, []string{"x ..."}},
+	{"one short", idxFile(8, []uint32{2}, 1), errTruncated, []string{"2 uint8"}},
 	{"one behind", idxFile(8, []uint32{1}, 1, 2), ErrFormat, nil},
 }
 
@@ -98,11 +98,11 @@ func hostileNPZ(t testing.TB) []hostile {
 	return []hostile{
 		{"no archive", []byte("PK\x05\x06"), ErrFormat, nil},
 		{"empty file", nil, ErrFormat, nil},
-		{"2^60 rows", with("indptr.npy", npyFile(1, head("(1152921504606846976,)"), "")), ErrTruncated, []string{"indptr.npy"}},
-		{"header claims more than comes", with("indptr.npy", npyFile(1, head("(30000,)"), strings.Repeat("\x00", 400))), ErrTruncated, []string{"indptr.npy"}},
+		{"2^60 rows", with("indptr.npy", npyFile(1, head("(1152921504606846976,)"), "")), errTruncated, []string{"indptr.npy"}},
+		{"header claims more than comes", with("indptr.npy", npyFile(1, head("(30000,)"), strings.Repeat("\x00", 400))), errTruncated, []string{"indptr.npy"}},
 		{"bomb behind the data", with("indptr.npy", npyFile(1, head("(3,)"), zeros)), ErrFormat, []string{"indptr.npy", "bytes follow"}},
 		{"bomb in place of a header", with("shape.npy", []byte(zeros)), ErrFormat, []string{"shape.npy", "magic"}},
-		{"directory claims 4 GiB", claimed, ErrTruncated, []string{"indptr.npy"}},
+		{"directory claims 4 GiB", claimed, errTruncated, []string{"indptr.npy"}},
 	}
 }
 
@@ -137,11 +137,11 @@ func TestHostile(t *testing.T) {
 	zeros := make([]byte, 16<<20)
 	behind := packed(t, append(idxFile(8, []uint32{2}, 1, 2), zeros...))
 	check("images-idx3-ubyte.gz", []hostile{
-		{"no gzip", []byte("plain"), ErrTruncated, nil},
+		{"no gzip", []byte("plain"), errTruncated, nil},
 		{"no gzip either", []byte("plain text of some length"), ErrFormat, []string{"compressed"}},
 		{"bomb behind the data", behind, ErrFormat, []string{"bytes follow"}},
-		{"claims more than gzip can hold", packed(t, idxFile(8, []uint32{1 << 31})), ErrTruncated, []string{"at most"}},
-		{"claims what gzip might hold", packed(t, append(idxFile(8, []uint32{20000}), zeros[:1000]...)), ErrTruncated, nil},
+		{"claims more than gzip can hold", packed(t, idxFile(8, []uint32{1 << 31})), errTruncated, []string{"at most"}},
+		{"claims what gzip might hold", packed(t, append(idxFile(8, []uint32{20000}), zeros[:1000]...)), errTruncated, nil},
 		{"checksum", append(packed(t, idxFile(8, []uint32{2}, 1, 2))[:22+2], 0, 0, 0, 0, 0, 0, 0, 0), ErrFormat, []string{"compressed"}},
 	}, dense, labels)
 }
@@ -184,7 +184,7 @@ func TestTruncated(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for cut := range c.file {
 				err := c.read(c.file[:cut])
-				if bad := errors.Is(err, ErrTruncated) || errors.Is(err, ErrFormat) || errors.Is(err, ErrUnsupported); bad != (cut != c.good) {
+				if bad := errors.Is(err, errTruncated) || errors.Is(err, ErrFormat) || errors.Is(err, ErrUnsupported); bad != (cut != c.good) {
 					t.Errorf("cut at %d: %v", cut, err)
 				}
 			}

@@ -66,7 +66,7 @@ func readLabels(ctx context.Context, s *source, f format, t *TableSettings, name
 		case err != nil:
 			return nil, err
 		case cols != 1:
-			return nil, failf(ErrShape, "labels need one column, but the rows of the file have several")
+			return nil, failf(errShape, "labels need one column, but the rows of the file have several")
 		}
 		return &Labels{Class: data}, nil
 	case npyFamily:
@@ -107,7 +107,7 @@ func readLabelArray(s *source, a array) (*Labels, error) {
 		case v != math.Trunc(v):
 			return nil, failf(ErrFormat, "the label is not an integer").atRow(i)
 		case v < math.MinInt32 || v > math.MaxInt32:
-			return nil, failf(ErrRange, "the label does not fit in int32").atRow(i)
+			return nil, failf(errRange, "the label does not fit in int32").atRow(i)
 		default:
 			class[i] = int32(v)
 		}
@@ -121,7 +121,7 @@ func oneColumn(a array) error {
 		return err
 	}
 	if len(a.shape) > 2 || len(a.shape) == 2 && a.shape[1] != 1 {
-		return failf(ErrShape, "labels need one dimension or one column; %s has neither", a).in("shape")
+		return failf(errShape, "labels need one dimension or one column; %s has neither", a).in("shape")
 	}
 	return nil
 }

@@ -69,18 +69,18 @@ func TestReadLabels(t *testing.T) {
 // refusedLabels are files that hold no labels, each with its name.
 func refusedLabels(t testing.TB) []hostile {
 	return []hostile{
-		{"a.npy", load(t, golden("i4.npy")), ErrShape, []string{"3 x 4"}},
-		{"a.npy", npyFile(1, "{'descr': '<i4', 'fortran_order': False, 'shape': ()}", "\x01\x00\x00\x00"), ErrShape, []string{"a single number"}},
+		{"a.npy", load(t, golden("i4.npy")), errShape, []string{"3 x 4"}},
+		{"a.npy", npyFile(1, "{'descr': '<i4', 'fortran_order': False, 'shape': ()}", "\x01\x00\x00\x00"), errShape, []string{"a single number"}},
 		{"a.npy", load(t, golden("vector.npy")), ErrFormat, []string{"row 2", "not an integer"}},
 		{"a.npy", load(t, golden("names.npy")), ErrUnsupported, []string{"text"}},
 		{"a.npy", load(t, golden("object.npy")), ErrUnsupported, []string{"Python objects", "astype(str)"}},
 		{"a.fvecs", le32(1, 0), ErrUnsupported, []string{"float32"}},
-		{"a.ivecs", le32(2, 0, 0), ErrShape, []string{"one column"}},
-		{"a.ibin", le32(1, 2, 0, 0), ErrShape, []string{"one column"}},
-		{"a.npy", npyFile(1, "{'descr': '<u4', 'fortran_order': False, 'shape': (2,)}", string(le32(1, 1<<31))), ErrRange, []string{"row 2", "int32"}},
-		{"a.csv", []byte("1\n2\n2147483648\n"), ErrRange, []string{"line 3"}},
-		{"a.csv", []byte("1\n-2147483649\n"), ErrRange, []string{"line 2"}},
-		{"a.csv", []byte("1\n1e999\n"), ErrRange, []string{"line 2"}},
+		{"a.ivecs", le32(2, 0, 0), errShape, []string{"one column"}},
+		{"a.ibin", le32(1, 2, 0, 0), errShape, []string{"one column"}},
+		{"a.npy", npyFile(1, "{'descr': '<u4', 'fortran_order': False, 'shape': (2,)}", string(le32(1, 1<<31))), errRange, []string{"row 2", "int32"}},
+		{"a.csv", []byte("1\n2\n2147483648\n"), errRange, []string{"line 3"}},
+		{"a.csv", []byte("1\n-2147483649\n"), errRange, []string{"line 2"}},
+		{"a.csv", []byte("1\n1e999\n"), errRange, []string{"line 2"}},
 		{"a.csv", []byte("1\n2.5\n"), ErrFormat, []string{"line 2", "not an integer"}},
 		{"a.csv", []byte("1\nword\n"), ErrFormat, []string{"line 2"}},
 		{"a.csv", []byte("1\n0x10\n"), ErrFormat, []string{"line 2"}},
@@ -95,7 +95,7 @@ func refusedLabels(t testing.TB) []hostile {
 		{"a.csv", []byte("\"id,label\n"), ErrFormat, []string{"line 1", "quotes"}},
 		{"a.csv", []byte("1\n" + strings.Repeat("1", maxRecord+1)), ErrFormat, []string{"line 2", "more than"}},
 		{"a.csv.gz", []byte("this is not gzip"), ErrFormat, []string{"compressed"}},
-		{"a.csv.gz", packed(t, []byte("1\n2\n"))[:20], ErrTruncated, nil},
+		{"a.csv.gz", packed(t, []byte("1\n2\n"))[:20], errTruncated, nil},
 		{"a.json", []byte("[1]"), ErrUnsupported, []string{".csv", ".npy"}},
 	}
 }

@@ -38,7 +38,7 @@ type Matrix64 struct {
 //
 // Data stored as float32 rows (.npy, .fbin) is mapped, not read, where the system allows. Other
 // data is converted: integers round to nearest, and a finite float64 that overflows float32 is
-// an ErrRange with its row and column. NaN and infinities pass through. Call Close when done.
+// an ErrFormat with its row and column. NaN and infinities pass through. Call Close when done.
 func ReadMatrix(path string) (*Matrix, error) {
 	d, err := loadDense[float32](path)
 	if err != nil {
@@ -209,7 +209,7 @@ func readDense[T float](s *source, f format) (d dense[T], err error) {
 // length of s.
 func matrixSize(s *source, f format, a array) (rows, cols int, err error) {
 	if f.family == npyFamily && len(a.shape) > 2 {
-		return 0, 0, failf(ErrShape, "the array has %d dimensions (%s), but a matrix has two", len(a.shape), a).in("shape")
+		return 0, 0, failf(errShape, "the array has %d dimensions (%s), but a matrix has two", len(a.shape), a).in("shape")
 	}
 	if _, err := s.claim(a); err != nil {
 		return 0, 0, err

@@ -166,9 +166,9 @@ func TestWriteMatrixRefused(t *testing.T) {
 		rows, cols, n int
 	}{{2, 3, 5}, {-1, -6, 6}, {6, -1, 6}, {3, 0, 0}, {math.MaxInt, math.MaxInt, 1}, {math.MaxInt/2 + 1, 4, 0}} {
 		err := WriteMatrix(t.Context(), path, c.rows, c.cols, make([]float32, c.n))
-		wantError(t, err, ErrShape, path)
+		wantError(t, err, errShape, path)
 		err = WriteMatrix(t.Context(), path, c.rows, c.cols, make([]float64, c.n))
-		wantError(t, err, ErrShape, path)
+		wantError(t, err, errShape, path)
 	}
 	for _, name := range []string{"a.txt", "a.npy.gz", "npy", "a.bvecs"} {
 		path := filepath.Join(t.TempDir(), name)
@@ -180,7 +180,7 @@ func TestWriteMatrixRefused(t *testing.T) {
 		wantError(t, err, ErrUnsupported, path, ".npy")
 	}
 	path = filepath.Join(t.TempDir(), "a.fvecs")
-	wantError(t, WriteMatrix[float32](t.Context(), path, 0, 3, nil), ErrShape, path)
+	wantError(t, WriteMatrix[float32](t.Context(), path, 0, 3, nil), errShape, path)
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a refused file exists: %v", err)
 	}

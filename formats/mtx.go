@@ -13,11 +13,11 @@ import (
 func writeCSRText(ctx context.Context, path string, m *CSR) error {
 	for p, v := range m.Val {
 		if v-v != 0 {
-			return named(path, failf(ErrRange, "entry %d is not finite", p+1))
+			return named(path, failf(errRange, "entry %d is not finite", p+1))
 		}
 	}
 	if !slices.IsSorted(m.Ptr) {
-		return named(path, failf(ErrShape, "the row pointers do not ascend"))
+		return named(path, failf(errShape, "the row pointers do not ascend"))
 	}
 	return WriteFile(ctx, path, func(w io.Writer) error {
 		b, line := bufio.NewWriter(w), []byte(nil)

@@ -18,9 +18,9 @@ func TestWriteCSRAsText(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	m.Val[1] = float32(math.NaN())
-	wantError(t, WriteCSR(t.Context(), path, m), ErrRange, path, "entry 2")
+	wantError(t, WriteCSR(t.Context(), path, m), errRange, path, "entry 2")
 	m.Val[1], m.Ptr[1], m.Ptr[2] = 1, 3, 1
-	wantError(t, WriteCSR(t.Context(), path, m), ErrShape, path)
+	wantError(t, WriteCSR(t.Context(), path, m), errShape, path)
 	if again := string(load(t, path)); again != want {
 		t.Errorf("a refused matrix changed the file: %s", again)
 	}

@@ -43,7 +43,7 @@ func readNPYDict(s *source) (d npyDict, err error) {
 	case length > maxNPYHeader:
 		return d, failf(ErrFormat, "the header claims %d bytes, more than the %d allowed", length, maxNPYHeader).in("header").at(8)
 	case length > s.left():
-		return d, failf(ErrTruncated, "the header claims %d bytes but only %d follow", length, s.left()).in("header").at(8)
+		return d, failf(errTruncated, "the header claims %d bytes but only %d follow", length, s.left()).in("header").at(8)
 	}
 	base := s.off
 	text := make([]byte, length)

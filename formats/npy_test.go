@@ -70,8 +70,8 @@ func TestReadNPYRefused(t *testing.T) {
 		kind error
 		part string
 	}{
-		{"scalar", ErrShape, "single number"},
-		{"cube", ErrShape, "3 dimensions (3 x 2 x 2)"},
+		{"scalar", errShape, "single number"},
+		{"cube", errShape, "3 dimensions (3 x 2 x 2)"},
 		{"complex", ErrUnsupported, "complex"},
 		{"text", ErrUnsupported, "text"},
 		{"object", ErrUnsupported, "Python objects"},
@@ -189,7 +189,7 @@ func TestFloatOverflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := ReadMatrix(path)
-	wantError(t, err, ErrRange, path, "row 3", "column 1")
+	wantError(t, err, errRange, path, "row 3", "column 1")
 	m, err := ReadMatrix64(path)
 	if err != nil {
 		t.Fatal(err)

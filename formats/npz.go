@@ -18,6 +18,12 @@ type CSR struct {
 	Val        []float32
 }
 
+// Dims returns the number of rows and columns.
+func (m *CSR) Dims() (rows, cols int) { return m.Rows, m.Cols }
+
+// Arrays returns Ptr, Ind and Val.
+func (m *CSR) Arrays() (ptr []uint64, ind []uint32, val []float32) { return m.Ptr, m.Ind, m.Val }
+
 // ReadCSR reads a matrix written by scipy.sparse.save_npz, compressed or not. Values of any
 // numeric type become float32 under the rules of ReadMatrix; entries that SciPy stores after
 // the last row are dropped.
@@ -56,7 +62,7 @@ func readCSR(r io.ReaderAt, size int64) (*CSR, error) {
 	case err != nil:
 		return nil, err
 	case len(shape) != 2:
-		return nil, failf(ErrShape, "%d dimensions, but a matrix has two", len(shape)).in("shape.npy")
+		return nil, failf(errShape, "%d dimensions, but a matrix has two", len(shape)).in("shape.npy")
 	case shape[0] > min(math.MaxInt-1, math.MaxUint32), shape[1] > min(math.MaxInt, math.MaxUint32):
 		return nil, failf(ErrUnsupported, "%d x %d is too large a matrix", shape[0], shape[1]).in("shape.npy")
 	}
@@ -111,7 +117,7 @@ func (z *npzArchive) readNamed(name, shown string, f func(*source) error) error 
 		return failf(ErrFormat, "the archive has no %s; files of scipy.sparse.save_npz can be read", name)
 	}
 	if m.CompressedSize64 > uint64(z.size) {
-		return failf(ErrTruncated, "claims %d bytes but the file has %d", m.CompressedSize64, z.size).in(shown)
+		return failf(errTruncated, "claims %d bytes but the file has %d", m.CompressedSize64, z.size).in(shown)
 	}
 	if m.Method != zip.Store && m.Method != zip.Deflate {
 		return failf(ErrUnsupported, "compression method %d; stored and deflated can be read", m.Method).in(shown)
@@ -175,7 +181,7 @@ func npzVector[T element](z *npzArchive, name string, floats bool) ([]T, error) 
 			return err
 		}
 		if len(a.shape) != 1 {
-			return failf(ErrShape, "%d dimensions, expected one", len(a.shape)).in("shape")
+			return failf(errShape, "%d dimensions, expected one", len(a.shape)).in("shape")
 		}
 		if a.dtype.kind.float() && !floats {
 			return failf(ErrFormat, "expected integers, found %v", a.dtype.kind).in("header")

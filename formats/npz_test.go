@@ -65,14 +65,14 @@ func TestWriteCSRRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := goldenCSR()
 			spoil(m)
-			wantError(t, WriteCSR(t.Context(), path, m), ErrShape, path)
+			wantError(t, WriteCSR(t.Context(), path, m), errShape, path)
 		})
 	}
 	if math.MaxInt > math.MaxInt32 {
 		m := goldenCSR()
 		m.Cols = min(math.MaxInt, math.MaxUint32)
 		m.Cols++
-		wantError(t, WriteCSR(t.Context(), path, m), ErrShape, path)
+		wantError(t, WriteCSR(t.Context(), path, m), errShape, path)
 	}
 	path = filepath.Join(t.TempDir(), "m.zip")
 	wantError(t, WriteCSR(t.Context(), path, goldenCSR()), ErrUnsupported, path, ".npz")
@@ -169,20 +169,20 @@ func TestReadCSRRefused(t *testing.T) {
 	}{
 		{"no data", func(m map[string][]byte) { delete(m, "data.npy") }, ErrFormat, []string{"data.npy"}},
 		{"not npy", func(m map[string][]byte) { m["data.npy"] = []byte("12345678") }, ErrFormat, []string{"data.npy", "magic"}},
-		{"short member", func(m map[string][]byte) { m["data.npy"] = m["data.npy"][:len(m["data.npy"])-1] }, ErrTruncated, []string{"data.npy"}},
+		{"short member", func(m map[string][]byte) { m["data.npy"] = m["data.npy"][:len(m["data.npy"])-1] }, errTruncated, []string{"data.npy"}},
 		{"long member", func(m map[string][]byte) { m["data.npy"] = append(m["data.npy"], 0) }, ErrFormat, []string{"data.npy"}},
 		{"format", replace("format.npy", "r\x00", "c\x00"), ErrUnsupported, []string{"not stored as csr"}},
 		{"format type", replace("format.npy", "<U3", "<i4"), ErrFormat, []string{"format.npy"}},
 		{"format length", replace("format.npy", "<U3", "<U9999999"), ErrFormat, []string{"format.npy"}},
-		{"shape dims", func(m map[string][]byte) { m["shape.npy"] = load(t, golden("i4.npy")) }, ErrShape, []string{"shape.npy"}},
-		{"shape length", func(m map[string][]byte) { m["shape.npy"] = m["indptr.npy"] }, ErrShape, []string{"3 dimensions"}},
-		{"negative shape", replace("shape.npy", string(le32(2, 3)), string(le32(2, math.MaxUint32))), ErrRange, []string{"shape.npy", "row 2"}},
+		{"shape dims", func(m map[string][]byte) { m["shape.npy"] = load(t, golden("i4.npy")) }, errShape, []string{"shape.npy"}},
+		{"shape length", func(m map[string][]byte) { m["shape.npy"] = m["indptr.npy"] }, errShape, []string{"3 dimensions"}},
+		{"negative shape", replace("shape.npy", string(le32(2, 3)), string(le32(2, math.MaxUint32))), errRange, []string{"shape.npy", "row 2"}},
 		{"huge rows", func(m map[string][]byte) { m["shape.npy"] = shape(1<<32, 3) }, ErrUnsupported, []string{"shape.npy", "4294967296 x 3", "too large"}},
 		{"huge columns", func(m map[string][]byte) { m["shape.npy"] = shape(2, 1<<32) }, ErrUnsupported, []string{"shape.npy", "2 x 4294967296", "too large"}},
 		{"rows", replace("shape.npy", string(le32(2, 3)), string(le32(9, 3))), ErrFormat, []string{"indptr.npy", "9 rows"}},
 		{"indptr floats", replace("indptr.npy", "<i4", "<f4"), ErrFormat, []string{"indptr.npy", "integers"}},
 		{"indptr end", replace("indptr.npy", string(le32(1, 2)), string(le32(1, 3))), ErrFormat, []string{"2 indices", "2 values", "end of indptr"}},
-		{"negative index", replace("indices.npy", string(le32(0, 2)), string(le32(0, math.MaxUint32))), ErrRange, []string{"indices.npy", "row 2"}},
+		{"negative index", replace("indices.npy", string(le32(0, 2)), string(le32(0, math.MaxUint32))), errRange, []string{"indices.npy", "row 2"}},
 		{"fewer values", replace("data.npy", "(2,)", "(1,)"), ErrFormat, []string{"data.npy"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -173,9 +173,9 @@ func (s *source) claim(a array) (int, error) {
 			has = "the compressed file can hold at most"
 		}
 		if a.unmarked {
-			return 0, failf(ErrTruncated, "header claims more but %s %d bytes of data", has, left)
+			return 0, failf(errTruncated, "header claims more but %s %d bytes of data", has, left)
 		}
-		return 0, failf(ErrTruncated, "header claims %s %v (%s) but %s %d bytes of data", a, a.dtype.kind, amount, has, left)
+		return 0, failf(errTruncated, "header claims %s %v (%s) but %s %d bytes of data", a, a.dtype.kind, amount, has, left)
 	case s.exact && bytes < left:
 		if a.unmarked {
 			return 0, failf(ErrFormat, "header claims less but the file has %d bytes of data", left)
@@ -211,13 +211,13 @@ func (a array) String() string {
 // matrix returns the shape as rows and columns; all dimensions after the first count as columns.
 func (a array) matrix() (rows, cols int, err error) {
 	if len(a.shape) == 0 {
-		return 0, 0, failf(ErrShape, "the array is a single number").in("shape")
+		return 0, 0, failf(errShape, "the array is a single number").in("shape")
 	}
 	r := a.shape[0]
 	c, ok := product(a.shape[1:])
 	switch {
 	case r > 0 && ok && c == 0:
-		return 0, 0, failf(ErrShape, "%s has rows without columns", a).in("shape")
+		return 0, 0, failf(errShape, "%s has rows without columns", a).in("shape")
 	case r > math.MaxInt, !ok, c > math.MaxInt32:
 		return 0, 0, failf(ErrUnsupported, "%s is too large a matrix", a).in("shape")
 	}
@@ -283,7 +283,7 @@ func rangeError(i, cols int, from, to kind) error {
 		what = "is finite but overflows"
 	}
 	if cols > 1 {
-		return failf(ErrRange, "column %d: the %v %s %v", i%cols+1, from, what, to).atRow(i / cols)
+		return failf(errRange, "column %d: the %v %s %v", i%cols+1, from, what, to).atRow(i / cols)
 	}
-	return failf(ErrRange, "the %v %s %v", from, what, to).atRow(i)
+	return failf(errRange, "the %v %s %v", from, what, to).atRow(i)
 }

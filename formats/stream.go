@@ -78,7 +78,7 @@ func newVecsReader(s *source, k kind) (*RowReader, error) {
 		return nil, err
 	}
 	if rest > 0 {
-		return nil, failf(ErrTruncated, "the file ends within the row, or rows have several dimensions").atRow(rows)
+		return nil, failf(errTruncated, "the file ends within the row, or rows have several dimensions").atRow(rows)
 	}
 	return &RowReader{Rows: rows, Cols: d, s: s, dt: dtype{kind: k}, vecs: true, scratch: newScratch(bufferSize)}, nil
 }
@@ -92,7 +92,7 @@ func (r *RowReader) Read(dst []float32) (rows int, err error) {
 		rows = min(len(dst)/r.Cols, r.Rows-r.done)
 	}
 	if rows == 0 && r.done < r.Rows {
-		return 0, named(r.path, failf(ErrShape, "no room for a row of %d columns", r.Cols))
+		return 0, named(r.path, failf(errShape, "no room for a row of %d columns", r.Cols))
 	}
 	if rows == 0 {
 		return 0, r.end()
@@ -109,13 +109,13 @@ func (r *RowReader) Read(dst []float32) (rows int, err error) {
 func (r *RowReader) Seeks() bool { return r.s != nil && r.s.file != nil }
 
 // Seek makes Read continue with the given row, without reading those before it. The row Rows is
-// the end. It returns an ErrShape if the reader cannot seek or the row does not exist.
+// the end. It returns an ErrFormat if the reader cannot seek or the row does not exist.
 func (r *RowReader) Seek(row int) error {
 	switch {
 	case !r.Seeks():
-		return named(r.path, failf(ErrShape, "its rows can only be read in order"))
+		return named(r.path, failf(errShape, "its rows can only be read in order"))
 	case row < 0 || row > r.Rows:
-		return named(r.path, failf(ErrShape, "there is no row %d among %d", row+1, r.Rows))
+		return named(r.path, failf(errShape, "there is no row %d among %d", row+1, r.Rows))
 	}
 	bytes := int64(r.Cols) * int64(r.dt.kind.size())
 	if r.vecs {
@@ -162,14 +162,14 @@ func (r *RowReader) fill(dst []float32) error {
 func (r *RowReader) elements(dst []float32, row int) error {
 	bad, err := fill(r.s, dst, r.dt, r.scratch)
 	if err == nil && bad >= 0 {
-		e := failf(ErrRange, "column %d: the %v is finite but overflows %v", bad%r.Cols+1, r.dt.kind, f4)
+		e := failf(errRange, "column %d: the %v is finite but overflows %v", bad%r.Cols+1, r.dt.kind, f4)
 		return e.atRow(row + bad/r.Cols)
 	}
 	return err
 }
 
 // WriteRows writes a matrix of float32 row by row: fill calls put with whole rows until all of
-// them are written. Endings and errors are those of WriteMatrix, and an ErrShape if fill passes
+// them are written. Endings and errors are those of WriteMatrix, and an ErrFormat if fill passes
 // more or fewer rows. The file appears as a whole or not at all.
 func WriteRows(ctx context.Context, path string, rows, cols int, fill func(put func(rows []float32) error) error) error {
 	f, err := writerFor(arrayWriters, path, f4)
@@ -177,7 +177,7 @@ func WriteRows(ctx context.Context, path string, rows, cols int, fill func(put f
 		return err
 	}
 	if rows < 0 || cols < 0 || cols > 0 && rows > math.MaxInt/8/cols {
-		return named(path, failf(ErrShape, "%d x %d is not a valid matrix shape", rows, cols))
+		return named(path, failf(errShape, "%d x %d is not a valid matrix shape", rows, cols))
 	}
 	if err := checkShape(f, rows, cols, rows*cols); err != nil {
 		return named(path, err)
@@ -198,7 +198,7 @@ func WriteRows(ctx context.Context, path string, rows, cols int, fill func(put f
 		done := 0
 		err = fill(func(data []float32) error {
 			if len(data)%max(cols, 1) != 0 || len(data) > rows*cols-done {
-				return failf(ErrShape, "%d values, which are too many or not whole rows", len(data))
+				return failf(errShape, "%d values, which are too many or not whole rows", len(data))
 			}
 			done += len(data)
 			if f.family == vecsFamily {
@@ -207,7 +207,7 @@ func WriteRows(ctx context.Context, path string, rows, cols int, fill func(put f
 			return writeElements(w, data, f.family == idxFamily)
 		})
 		if err == nil && done != rows*cols {
-			err = failf(ErrShape, "%d values written, want %d x %d", done, rows, cols)
+			err = failf(errShape, "%d values written, want %d x %d", done, rows, cols)
 		}
 		return err
 	})

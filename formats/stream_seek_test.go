@@ -37,7 +37,7 @@ func TestSeek(t *testing.T) {
 		}
 		err = StreamMatrix(file, 0, func(r *RowReader) error {
 			if !r.Seeks() {
-				if err := r.Seek(0); !errors.Is(err, ErrShape) {
+				if err := r.Seek(0); !errors.Is(err, errShape) {
 					t.Errorf("%s: %v", file, err)
 				}
 				return nil
@@ -55,7 +55,7 @@ func TestSeek(t *testing.T) {
 				}
 			}
 			for _, row := range []int{-1, r.Rows + 1} {
-				if err := r.Seek(row); !errors.Is(err, ErrShape) {
+				if err := r.Seek(row); !errors.Is(err, errShape) {
 					t.Errorf("%s, row %d: %v", file, row, err)
 				}
 			}

@@ -99,10 +99,10 @@ func TestStreamMatrixRefuses(t *testing.T) {
 	}
 	for _, atOnce := range []int{1, 3} {
 		err := StreamMatrix(path, 0, func(r *RowReader) error { _, err := allRows(r, atOnce); return err })
-		wantError(t, err, ErrRange, path, "row 3", "column 2")
+		wantError(t, err, errRange, path, "row 3", "column 2")
 	}
 	err := StreamMatrix(path, 0, func(r *RowReader) error { _, err := r.Read(make([]float32, 1)); return err })
-	wantError(t, err, ErrShape, path, "no room")
+	wantError(t, err, errShape, path, "no room")
 	mine := errors.New("mine")
 	if err := StreamMatrix(path, 0, func(*RowReader) error { return mine }); err != mine {
 		t.Errorf("the error of use became %v", err)
@@ -148,13 +148,13 @@ func TestWriteRowsRefuses(t *testing.T) {
 		fill       func(put func([]float32) error) error
 		want       error
 	}{
-		"too few":  {2, 2, func(put func([]float32) error) error { return put(make([]float32, 2)) }, ErrShape},
-		"too many": {2, 2, func(put func([]float32) error) error { return put(make([]float32, 6)) }, ErrShape},
-		"a part":   {2, 2, func(put func([]float32) error) error { return put(make([]float32, 3)) }, ErrShape},
+		"too few":  {2, 2, func(put func([]float32) error) error { return put(make([]float32, 2)) }, errShape},
+		"too many": {2, 2, func(put func([]float32) error) error { return put(make([]float32, 6)) }, errShape},
+		"a part":   {2, 2, func(put func([]float32) error) error { return put(make([]float32, 3)) }, errShape},
 		"fails":    {2, 2, func(put func([]float32) error) error { return failed }, failed},
-		"negative": {-1, 2, nil, ErrShape},
-		"absurd":   {math.MaxInt, math.MaxInt, nil, ErrShape},
-		"empty":    {2, 0, nil, ErrShape},
+		"negative": {-1, 2, nil, errShape},
+		"absurd":   {math.MaxInt, math.MaxInt, nil, errShape},
+		"empty":    {2, 0, nil, errShape},
 	} {
 		if err := WriteRows(t.Context(), path, c.rows, c.cols, c.fill); !errors.Is(err, c.want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", name, err)

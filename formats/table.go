@@ -260,7 +260,7 @@ func (r *tableReader[T]) add(fields [][]byte, line int64) error {
 func (r *tableReader[T]) addValues(fields [][]byte, line int64) error {
 	d := len(r.layout.Features)
 	if d == 0 {
-		return failf(ErrShape, "no column of features is left").atLine(line)
+		return failf(errShape, "no column of features is left").atLine(line)
 	}
 	last := len(r.blocks) - 1
 	if last < 0 || len(r.blocks[last])+d > cap(r.blocks[last]) {
@@ -294,8 +294,8 @@ func (r *tableReader[T]) explain(err error, field []byte, c int) *Error {
 	switch {
 	case isMissing(field):
 		return failf(ErrFormat, "column %d has no value; remove the row, fill in the value, or choose other columns", c+1)
-	case errors.Is(err, ErrRange):
-		return failf(ErrRange, "column %d: the number does not fit in %v", c+1, native[T]().kind)
+	case errors.Is(err, errRange):
+		return failf(errRange, "column %d: the number does not fit in %v", c+1, native[T]().kind)
 	}
 	if what := looksNumeric(field); what != "" {
 		return failf(ErrFormat, "column %d %s", c+1, what)
@@ -318,7 +318,7 @@ func parseValue[T float](field []byte) (T, error) {
 	case err == nil:
 		return T(v), nil
 	case math.IsInf(v, 0):
-		return 0, ErrRange
+		return 0, errRange
 	}
 	return 0, ErrFormat
 }

@@ -59,7 +59,7 @@ func cutQuoted(line []byte) (field, rest []byte, ok bool) {
 }
 
 // parseFloat reads a decimal number with digits, sign, point and exponent, but not Go's
-// other forms (hexadecimal, underscores, names). The error is ErrFormat or ErrRange.
+// other forms (hexadecimal, underscores, names). The error is ErrFormat.
 func parseFloat(field []byte) (float64, error) { return parseValue[float64](field) }
 
 // parseUint reads a number made of digits only. It does not allocate.

@@ -49,7 +49,7 @@ func readVecs[T element](s *source, k kind) (rows, cols int, data []T, err error
 			return 0, 0, nil, err
 		}
 	}
-	return 0, 0, nil, failf(ErrTruncated, "the file ends within the row").atRow(rows)
+	return 0, 0, nil, failf(errTruncated, "the file ends within the row").atRow(rows)
 }
 
 // vecsSize finds the dimension before the first row, without consuming it, and the number of
@@ -70,7 +70,7 @@ func vecsSize(s *source, k kind) (rows, cols int, rest int64, err error) {
 	whole := s.size / (vecsHead + body)
 	switch {
 	case whole == 0:
-		return 0, 0, 0, failf(ErrTruncated, "the dimension makes the row longer than the %d bytes of the file", s.size).atRow(0)
+		return 0, 0, 0, failf(errTruncated, "the dimension makes the row longer than the %d bytes of the file", s.size).atRow(0)
 	case whole > math.MaxInt/8/int64(d):
 		return 0, 0, 0, failf(ErrUnsupported, "the file has more elements than this machine can address")
 	}

@@ -14,7 +14,6 @@ import (
 )
 
 const (
-	maxLinks    = 40      // symbolic links followed in a row, as in the kernel
 	writePiece  = 1 << 20 // bytes written between two checks of the context
 	maxTempBase = 64      // bytes of the file's name that are repeated in the temporary name
 )
@@ -47,8 +46,11 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) er
 	case "/dev/stderr":
 		return writeTo(ctx, os.Stderr, write)
 	}
-	target, err := FollowLinks(path)
-	if err != nil {
+	target, err := disk.FollowLinks(path)
+	switch {
+	case errors.Is(err, disk.ErrLinks):
+		return failf(ErrUnsupported, "%v", disk.ErrLinks)
+	case err != nil:
 		return err
 	}
 	info, err := os.Stat(target)
@@ -71,36 +73,6 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) er
 		err = closeErr
 	}
 	return err
-}
-
-// FollowLinks follows the symbolic links that begin at the last element of path. It returns the
-// file at their end, which need not exist: the one that WriteFile replaces. It is for callers
-// that check that file before long work.
-func FollowLinks(path string) (string, error) {
-	target := path
-	for range maxLinks {
-		info, err := os.Lstat(target)
-		if errors.Is(err, fs.ErrNotExist) {
-			return target, nil
-		}
-		if err != nil {
-			return "", named(path, err)
-		}
-		if info.Mode()&fs.ModeSymlink == 0 {
-			return target, nil
-		}
-		link, err := os.Readlink(target)
-		if err != nil {
-			return "", named(path, err)
-		}
-		if filepath.IsAbs(link) {
-			target = link
-		} else { // not cleaned: a folder before ".." may be a link itself
-			dir, _ := filepath.Split(target)
-			target = dir + link
-		}
-	}
-	return "", named(path, failf(ErrUnsupported, "more than %d symbolic links in a row", maxLinks))
 }
 
 // replaceFile writes a temporary file and renames it. old is nil for a new file.

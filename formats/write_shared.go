@@ -32,10 +32,10 @@ type SharedFile struct {
 	head      int64 // bytes before the first row
 }
 
-// CanShare reports whether several processes can write a matrix to path: path is a regular file
+// canShare reports whether several processes can write a matrix to path: path is a regular file
 // or does not exist, and the ending of its name is not that of a compressed file. CreateShared
 // reports other errors of the path.
-func CanShare(path string) bool {
+func canShare(path string) bool {
 	if path == "/dev/stdout" || path == "/dev/stderr" || strings.HasSuffix(strings.ToLower(path), ".gz") {
 		return false
 	}
@@ -44,14 +44,15 @@ func CanShare(path string) bool {
 }
 
 // CreateShared makes the temporary file, in its full size and with the header before the rows.
-// Endings and errors are those of WriteMatrix, and ErrUnsupported if CanShare returns false.
+// Endings and errors are those of WriteMatrix, and ErrUnsupported for a compressed file, a stream or
+// a device, which only one process can write.
 func CreateShared(path string, rows, cols int) (*SharedFile, error) {
 	s, head, err := newShared(path, rows, cols)
 	if err != nil {
 		return nil, named(path, err)
 	}
-	if s.target, err = FollowLinks(path); err != nil {
-		return nil, err
+	if s.target, err = disk.FollowLinks(path); err != nil {
+		return nil, named(path, err)
 	}
 	if s.old, err = os.Stat(s.target); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, named(path, err)
@@ -89,11 +90,11 @@ func newShared(path string, rows, cols int) (s *SharedFile, head []byte, err err
 	if err != nil {
 		return nil, nil, err
 	}
-	if !CanShare(path) {
+	if !canShare(path) {
 		return nil, nil, failf(ErrUnsupported, "cannot be written by several processes")
 	}
 	if rows < 0 || cols < 0 || cols > 0 && rows > math.MaxInt/8/cols {
-		return nil, nil, failf(ErrShape, "%d x %d is not a valid matrix shape", rows, cols)
+		return nil, nil, failf(errShape, "%d x %d is not a valid matrix shape", rows, cols)
 	}
 	if err := checkShape(f, rows, cols, rows*cols); err != nil {
 		return nil, nil, err
@@ -117,12 +118,12 @@ func (s *SharedFile) at(row int) int64 {
 // Temporary returns the name of the temporary file.
 func (s *SharedFile) Temporary() string { return s.f.Name() }
 
-// WriteRows writes whole rows from the row first on. It returns an ErrShape for a part of a
+// WriteRows writes whole rows from the row first on. It returns an ErrFormat for a part of a
 // row, and for rows beyond the matrix.
 func (s *SharedFile) WriteRows(ctx context.Context, first int, data []float32) error {
 	cols := max(s.cols, 1)
 	if first < 0 || first > s.rows || len(data)%cols != 0 || len(data)/cols > s.rows-first {
-		return named(s.path, failf(ErrShape, "%d values from row %d on do not fit into %d x %d", len(data), first+1, s.rows, s.cols))
+		return named(s.path, failf(errShape, "%d values from row %d on do not fit into %d x %d", len(data), first+1, s.rows, s.cols))
 	}
 	return named(s.path, writeTo(ctx, io.NewOffsetWriter(s.f, s.at(first)), func(w io.Writer) error {
 		if s.format.family == vecsFamily {

@@ -92,7 +92,7 @@ func TestSharedFileRefuses(t *testing.T) {
 		rows, cols int
 		want       error
 	}{
-		{"x.npy", -1, 2, ErrShape}, {"x.npy", 2, 0, ErrShape}, {"x.npy", math.MaxInt, math.MaxInt32, ErrShape}, {"x.fvecs", 0, 2, ErrShape},
+		{"x.npy", -1, 2, errShape}, {"x.npy", 2, 0, errShape}, {"x.npy", math.MaxInt, math.MaxInt32, errShape}, {"x.fvecs", 0, 2, errShape},
 		{"x.csv", 2, 2, ErrUnsupported}, {"x.idx.gz", 2, 2, ErrUnsupported},
 		{"none/x.npy", 2, 2, os.ErrNotExist},
 	} {
@@ -108,7 +108,7 @@ func TestSharedFileRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ first, values int }{{-1, 2}, {4, 0}, {0, 3}, {2, 4}, {0, 8}} {
-		if err := s.WriteRows(t.Context(), c.first, make([]float32, c.values)); !errors.Is(err, ErrShape) {
+		if err := s.WriteRows(t.Context(), c.first, make([]float32, c.values)); !errors.Is(err, errShape) {
 			t.Errorf("%d values from row %d on: %v", c.values, c.first, err)
 		}
 	}
@@ -130,7 +130,7 @@ func TestCanShare(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/dev/stdout": false, "/dev/stderr": false, folder: false, filepath.Join(folder, "x.npy"): true, filepath.Join(folder, "x.idx.GZ"): false,
 	} {
-		if CanShare(path) != want {
+		if canShare(path) != want {
 			t.Errorf("%s: %v", path, !want)
 		}
 	}

@@ -64,7 +64,7 @@ func writerFor(table []format, path string, k kind) (format, error) {
 //
 // Another ending, or one whose format cannot hold a T, is an ErrUnsupported that lists what can
 // be written. A length of data other than rows*cols, or dimensions that the format cannot
-// express, are an ErrShape. The file appears as a whole or not at all, as with WriteFile.
+// express, are an ErrFormat. The file appears as a whole or not at all, as with WriteFile.
 func WriteMatrix[T float32 | float64 | uint8 | int32 | int64](ctx context.Context, path string, rows, cols int, data []T) error {
 	f, err := writerFor(arrayWriters, path, native[T]().kind)
 	if err != nil {
@@ -128,25 +128,31 @@ func writeLabelText(w io.Writer, labels []int32) error {
 	return b.Flush()
 }
 
-// WriteCSR writes a sparse matrix under the rules of WriteMatrix: as .npz, uncompressed, which
-// ReadCSR and scipy.sparse.load_npz read, or as .mtx, a Matrix Market file
+// WriteCSR writes a sparse matrix, a *CSR or a *sparse.CSR, under the rules of WriteMatrix: as .npz,
+// uncompressed, which ReadCSR and scipy.sparse.load_npz read, or as .mtx, a Matrix Market file
 // with the entries row by row. The lengths must be as ReadCSR promises; values of a .mtx must be
 // finite.
-func WriteCSR(ctx context.Context, path string, m *CSR) error {
+func WriteCSR(ctx context.Context, path string, matrix interface {
+	Dims() (rows, cols int)
+	Arrays() (ptr []uint64, ind []uint32, val []float32)
+}) error {
 	f, err := writerFor(csrWriters, path, noKind)
 	if err != nil {
 		return err
 	}
+	m := new(CSR)
+	m.Rows, m.Cols = matrix.Dims()
+	m.Ptr, m.Ind, m.Val = matrix.Arrays()
 	if m.Rows < 0 || m.Cols < 0 || uint64(max(m.Rows, m.Cols)) > math.MaxUint32 || len(m.Ptr)-1 != m.Rows ||
 		len(m.Ind) != len(m.Val) || m.Ptr[m.Rows] != uint64(len(m.Ind)) {
-		return named(path, failf(ErrShape, "%d x %d with %d row pointers, %d indices and %d values is not a CSR matrix",
+		return named(path, failf(errShape, "%d x %d with %d row pointers, %d indices and %d values is not a CSR matrix",
 			m.Rows, m.Cols, len(m.Ptr), len(m.Ind), len(m.Val)))
 	}
 	if slices.Max(m.Ptr) > uint64(len(m.Ind)) {
-		return named(path, failf(ErrShape, "a row pointer is beyond the last entry"))
+		return named(path, failf(errShape, "a row pointer is beyond the last entry"))
 	}
 	if len(m.Ind) > 0 && uint64(slices.Max(m.Ind)) >= uint64(m.Cols) {
-		return named(path, failf(ErrShape, "an index is beyond the last column"))
+		return named(path, failf(errShape, "an index is beyond the last column"))
 	}
 	if f.suffix == ".mtx" {
 		return writeCSRText(ctx, path, m)
@@ -157,18 +163,18 @@ func WriteCSR(ctx context.Context, path string, m *CSR) error {
 // checkShape compares the dimensions with the number of elements and with what f has room for.
 func checkShape(f format, rows, cols, have int) error {
 	if rows < 0 || cols < 0 || rows > 0 && cols == 0 {
-		return failf(ErrShape, "%d x %d is not a valid matrix shape", rows, cols)
+		return failf(errShape, "%d x %d is not a valid matrix shape", rows, cols)
 	}
 	if want, ok := product([]uint64{uint64(rows), uint64(cols)}); !ok || want != uint64(have) {
-		return failf(ErrShape, "%d x %d does not match %d values", rows, cols, have)
+		return failf(errShape, "%d x %d does not match %d values", rows, cols, have)
 	}
 	switch {
 	case cols > math.MaxInt32:
-		return failf(ErrShape, "%d columns are more than can be read back", cols)
+		return failf(errShape, "%d columns are more than can be read back", cols)
 	case f.family == vecsFamily && rows == 0:
-		return failf(ErrShape, "%s cannot hold a matrix without rows", f.suffix)
+		return failf(errShape, "%s cannot hold a matrix without rows", f.suffix)
 	case (f.family == binFamily || f.family == idxFamily) && uint64(rows) > math.MaxUint32:
-		return failf(ErrShape, "%s cannot hold %d rows", f.suffix, rows)
+		return failf(errShape, "%s cannot hold %d rows", f.suffix, rows)
 	}
 	return nil
 }

@@ -215,9 +215,9 @@ func TestWritersRefuse(t *testing.T) {
 			[]string{".fbin takes float32, not float64"}},
 		{"a-ubyte", func(p string) error { return WriteLabels(t.Context(), p, []int32{1}) }, ErrUnsupported,
 			[]string{"can be written: .npy, .csv, .ivecs, .ibin, .idx, .idx.gz"}},
-		{"a.bvecs", func(p string) error { return WriteMatrix(t.Context(), p, 0, 2, []uint8{}) }, ErrShape, []string{".bvecs", "without rows"}},
-		{"a.ivecs", func(p string) error { return WriteLabels(t.Context(), p, nil) }, ErrShape, []string{"without rows"}},
-		{"a.idx", func(p string) error { return WriteMatrix(t.Context(), p, 2, 2, []uint8{1}) }, ErrShape, []string{"2 x 2", "1 values"}},
+		{"a.bvecs", func(p string) error { return WriteMatrix(t.Context(), p, 0, 2, []uint8{}) }, errShape, []string{".bvecs", "without rows"}},
+		{"a.ivecs", func(p string) error { return WriteLabels(t.Context(), p, nil) }, errShape, []string{"without rows"}},
+		{"a.idx", func(p string) error { return WriteMatrix(t.Context(), p, 2, 2, []uint8{1}) }, errShape, []string{"2 x 2", "1 values"}},
 	} {
 		path := filepath.Join(t.TempDir(), c.name)
 		wantError(t, c.write(path), c.kind, path, c.parts...)
@@ -231,7 +231,7 @@ func TestWritersRefuse(t *testing.T) {
 			if err := checkShape(f, rows, 1, rows); err != nil {
 				t.Error(err)
 			}
-			wantError(t, checkShape(f, rows+1, 1, rows+1), ErrShape, "", "cannot hold 4294967296 rows")
+			wantError(t, checkShape(f, rows+1, 1, rows+1), errShape, "", "cannot hold 4294967296 rows")
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
@@ -19,7 +18,7 @@ func CheckPlace(path string) error {
 	case "", "/dev/stdout", "/dev/stderr": // the streams of this process
 		return nil
 	}
-	target, err := formats.FollowLinks(path)
+	target, err := disk.FollowLinks(path)
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/checkpoint"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
-	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/disk"
 	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -149,7 +149,7 @@ func (f *CheckpointFlags) End(ctx context.Context, e *cli.Env) error {
 		return nil
 	}
 	return OnFirst(ctx, e.Ranks(), func() error {
-		target, err := formats.FollowLinks(f.File)
+		target, err := disk.FollowLinks(f.File)
 		if err == nil {
 			err = os.Remove(target)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/disk"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
@@ -41,7 +42,7 @@ const StandardOutput = "/dev/stdout"
 
 // CheckPlace is cli.CheckPlace for files that may not replace a ledger.
 func CheckPlace(path string) error {
-	if target, err := formats.FollowLinks(path); err == nil && mechanism.IsLedger(target) {
+	if target, err := disk.FollowLinks(path); err == nil && mechanism.IsLedger(target) {
 		return fmt.Errorf("%s: is a ledger, and what was spent would be forgotten; name another file", path)
 	}
 	return cli.CheckPlace(path)
@@ -62,8 +63,8 @@ func SameFile(a, b string) bool {
 
 // SameTarget reports whether two outputs would be one file, which need not exist.
 func SameTarget(a, b string) (bool, error) {
-	ta, errA := formats.FollowLinks(a)
-	tb, errB := formats.FollowLinks(b)
+	ta, errA := disk.FollowLinks(a)
+	tb, errB := disk.FollowLinks(b)
 	if err := errors.Join(errA, errB); err != nil {
 		return false, err
 	}

@@ -20,11 +20,9 @@ func WritePoints(ctx context.Context, ranks *par.Ranks, path string, x blas32.Ge
 	var file *formats.SharedFile
 	stream := ""
 	err := OnFirst(ctx, ranks, func() (err error) {
-		if !formats.CanShare(path) {
-			stream = "yes"
-			return nil
+		if file, err = formats.CreateShared(path, x.Rows, x.Cols); errors.Is(err, formats.ErrUnsupported) {
+			stream, err = "yes", nil // WriteMatrix writes it, or says why not
 		}
-		file, err = formats.CreateShared(path, x.Rows, x.Cols)
 		return err
 	})
 	if err != nil {

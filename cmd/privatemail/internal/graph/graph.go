@@ -131,7 +131,9 @@ func (f *graphFlags) build(ctx context.Context, e *cli.Env, in files.Input, s *p
 			return err
 		}
 		files.NoteDominantColumns(&f.graph, e, x, in)
-		m = formats.CSROf(g.Weights)
+		m = new(formats.CSR)
+		m.Rows, m.Cols = g.Weights.Dims()
+		m.Ptr, m.Ind, m.Val = g.Weights.Arrays()
 		if f.values == valueDistances {
 			m.Val = make([]float32, len(m.Ind)) // the engine's own graph is gone by now: this takes no more memory
 			err = engine.Distances(ctx, g, x, m.Val)
