@@ -22,7 +22,7 @@
 // # Lost ranks
 //
 // Every rank sends the next one a message every two seconds, also while it computes. A rank
-// that hears nothing for 20 seconds ([WithSilence]) prints which one is lost and ends the
+// that hears nothing for 20 seconds prints which one is lost and ends the
 // processes of all ranks (MPI_Abort). So the run ends when a machine hangs, and when a machine
 // dies and the launcher does not notice. Time in which a whole run was suspended does not
 // count.

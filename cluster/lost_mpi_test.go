@@ -62,7 +62,7 @@ func init() {
 		return fmt.Errorf("tool: %w", ctx.Err())
 	}
 	programs["stuck"] = func(*World) error {
-		(&owner{work: &communicator{rank: 3}, options: options{silence: time.Second}}).watch()
+		(&owner{work: &communicator{rank: 3}, silence: time.Second}).watch()
 		return nil
 	}
 	// Ranks compute alone: none waits for another.

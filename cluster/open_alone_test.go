@@ -6,13 +6,12 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestOpenWithoutMPI(t *testing.T) {
 	t.Setenv("PMI_SIZE", "")
 	t.Setenv("OMPI_COMM_WORLD_SIZE", "1")
-	w, err := Open(WithSilence(time.Minute))
+	w, err := Open()
 	if err != nil || w.Ranks() != nil {
 		t.Errorf("%v, %v", w, err)
 	}

@@ -17,7 +17,7 @@ import (
 
 // An owner is the goroutine that calls MPI, and its state. It is the par.Link of its rank.
 type owner struct {
-	options
+	silence       time.Duration
 	work, control *communicator
 	beats         *heart
 	jobs          chan func()
@@ -45,12 +45,17 @@ var (
 // Open connects this process with the others that a launcher has started. If the
 // environment names no launcher, or one that has started only this process, Open returns a
 // world of one rank and does not start MPI.
-func Open(opts ...Option) (*World, error) {
+func Open() (*World, error) { return open(mostSilence) }
+
+// mostSilence is how long a rank may be silent before it counts as lost.
+const mostSilence = 20 * time.Second
+
+func open(silence time.Duration) (*World, error) {
 	l := readLaunch(os.Getenv)
 	if l.variable == "" || l.size == 1 {
 		return &World{}, nil
 	}
-	o := &owner{options: newOptions(opts), jobs: make(chan func()), gone: make(chan struct{})}
+	o := &owner{silence: silence, jobs: make(chan func()), gone: make(chan struct{})}
 	opened := make(chan error)
 	w := &World{}
 	go func() {

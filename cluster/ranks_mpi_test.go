@@ -31,11 +31,11 @@ func TestMain(m *testing.M) {
 		}
 		os.Stderr = file
 	}
-	var opts []Option
-	if silence, err := time.ParseDuration(os.Getenv("PM_RANK_SILENCE")); err == nil {
-		opts = append(opts, WithSilence(silence))
+	silence, err := time.ParseDuration(os.Getenv("PM_RANK_SILENCE"))
+	if err != nil {
+		silence = mostSilence
 	}
-	w, err := Open(opts...)
+	w, err := open(silence)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(9)

@@ -83,9 +83,6 @@ func TestWorldOfOne(t *testing.T) {
 			t.Errorf("%+v", w)
 		}
 	}
-	if o := newOptions([]Option{WithSilence(0)}); o.silence != time.Second {
-		t.Error(o.silence)
-	}
 }
 
 func TestErrorsSayWhat(t *testing.T) {

@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"time"
-
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -52,26 +50,4 @@ func (w *World) End(err error) error {
 		return err
 	}
 	return w.end(err)
-}
-
-// An Option sets something of Open.
-type Option func(*options)
-
-type options struct {
-	silence time.Duration
-}
-
-// WithSilence sets how long a rank may be silent before it counts as lost. Default: 20
-// seconds; minimum: 1 second.
-func WithSilence(silence time.Duration) Option {
-	return func(o *options) { o.silence = max(silence, time.Second) }
-}
-
-// newOptions returns the options that opts set.
-func newOptions(opts []Option) options {
-	o := options{silence: 20 * time.Second}
-	for _, opt := range opts {
-		opt(&o)
-	}
-	return o
 }
