@@ -38,8 +38,8 @@
 // What runs at the client is package retrieval/client, what runs at the server
 // package retrieval/server. Neither imports the other. They meet in package
 // retrieval/wire, whose messages are all that one tells the other, so that no call can
-// pass a client's features or label to the server's code. This package has the modes in words,
-// and the [Ceiling] of what a private request can find.
+// pass a client's features or label to the server's code. This package has the modes in words, and
+// no code.
 //
 // Programs begin above both: package retrieval/host makes and serves the gallery of a file, and package
 // retrieval/session is a whole run of a client, with its ledger and what it has sent before.
@@ -122,7 +122,7 @@
 //
 //	Recall@K <= min(e^eps Pi + delta, 1 - e^-eps (1 - Pi - delta)).
 //
-// [Ceiling] has both, with proofs. A recall above them, beyond what chance allows, is an
+// mechanism.Ceiling has both, with proofs. A recall above them, beyond what chance allows, is an
 // error or a leak. They bound Algorithm 1 (package paper) where it hides the label. In mode cells they
 // bound whether the class is among the rows sent, with K the number of classes among
 // those, and not how well the client ranks these rows by its true features.

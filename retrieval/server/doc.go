@@ -61,6 +61,6 @@
 // cells and puts each list together has the answer of the whole, byte by byte. Save and OpenShard
 // keep a shard in a file of its own.
 //
-// The server learns which cells were named; retrieval.Ceiling with one answer bounds how
+// The server learns which cells were named; mechanism.Ceiling with one answer bounds how
 // well the class of a record can be guessed from its request.
 package server

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/internal/random"
 	"github.com/seed-64e14a55/privatemail/mechanism"
-	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -235,7 +234,7 @@ func TestCellsExpectedOnDigits(t *testing.T) {
 				mean, _ := e.at(t, epsilon)
 				overlap[epsilon] += mean.overlap / 5
 				random[epsilon] += e.random / 5
-				bound, err := retrieval.Ceiling{Answers: 1, Classes: 10, Mass: retrieval.CommonestMass(labels, 1)}.Recall(epsilon)
+				bound, err := mechanism.Ceiling{Answers: 1, Classes: 10}.Of(labels).Recall(epsilon)
 				if guess := e.guess(t, epsilon); err != nil || guess > bound {
 					t.Errorf("seed %d, epsilon %g: the class is guessed with %.3f, above %.3f: %v", seed, epsilon, guess, bound, err)
 				}
@@ -266,7 +265,7 @@ func TestCellsWithoutEpsilon(t *testing.T) {
 	if math.Abs(mean.overlap-any) > 1e-5 || any > 0.16 {
 		t.Errorf("overlap %g, any cell gives %g", mean.overlap, any)
 	}
-	if guess, most := e.guess(t, 1e-6), retrieval.CommonestMass(labels, 1); guess > most*1.00001 {
+	if guess, most := e.guess(t, 1e-6), (mechanism.Ceiling{Answers: 1}).Of(labels).Mass; guess > most*1.00001 {
 		t.Errorf("the class is guessed with %g, the commonest has %g", guess, most)
 	}
 }

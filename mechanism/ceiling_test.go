@@ -1,4 +1,4 @@
-package retrieval
+package mechanism
 
 import (
 	"errors"
@@ -120,10 +120,10 @@ func TestCeilingRefuses(t *testing.T) {
 		"nan mass": {Answers: 1, Classes: 2, Mass: nan}, "delta": {Answers: 1, Classes: 2, Delta: 1}, "nan delta": {Answers: 1, Classes: 2, Delta: nan},
 	} {
 		for _, r := range relations() {
-			if _, err := r.recall(c, 1); !errors.Is(err, ErrCeiling) {
+			if _, err := r.recall(c, 1); !errors.Is(err, ErrParam) {
 				t.Errorf("%s, %s: error %v", r.name, name, err)
 			}
-			if _, err := r.epsilon(c, 0.5); !errors.Is(err, ErrCeiling) {
+			if _, err := r.epsilon(c, 0.5); !errors.Is(err, ErrParam) {
 				t.Errorf("%s, %s: error %v", r.name, name, err)
 			}
 		}
@@ -131,27 +131,27 @@ func TestCeilingRefuses(t *testing.T) {
 	good := Ceiling{Answers: 1, Classes: 2}
 	for _, r := range relations() {
 		for _, v := range []float64{-1, nan} {
-			if _, err := r.recall(good, v); !errors.Is(err, ErrCeiling) {
+			if _, err := r.recall(good, v); !errors.Is(err, ErrParam) {
 				t.Errorf("%s, epsilon %g: error %v", r.name, v, err)
 			}
-			if _, err := r.epsilon(good, v); !errors.Is(err, ErrCeiling) {
+			if _, err := r.epsilon(good, v); !errors.Is(err, ErrParam) {
 				t.Errorf("%s, recall %g: error %v", r.name, v, err)
 			}
 		}
-		if _, err := r.epsilon(good, 1.5); !errors.Is(err, ErrCeiling) {
+		if _, err := r.epsilon(good, 1.5); !errors.Is(err, ErrParam) {
 			t.Errorf("%s, recall 1.5: error %v", r.name, err)
 		}
 	}
 }
 
-func TestCommonestMass(t *testing.T) {
+func TestCeilingOfLabels(t *testing.T) {
 	labels := []int32{5, 5, 5, 1, 1, 2, -1, 9}
 	for k, want := range map[int]float64{-1: 0, 0: 0, 1: 3. / 8, 2: 5. / 8, 3: 6. / 8, 99: 1} {
-		if got := CommonestMass(labels, k); got != want {
+		if got := (Ceiling{Answers: k}).Of(labels).Mass; got != want {
 			t.Errorf("k = %d: %g, want %g", k, got, want)
 		}
 	}
-	if CommonestMass(nil, 1) != 0 {
-		t.Error("no labels have a mass")
+	if got := (Ceiling{Answers: 1}).Of(nil).Mass; got != 0 {
+		t.Errorf("no labels have a mass of %g", got)
 	}
 }

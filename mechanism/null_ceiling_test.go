@@ -1,4 +1,4 @@
-package retrieval
+package mechanism
 
 import (
 	"cmp"
@@ -39,9 +39,9 @@ func subsets(n, k int) (sets []uint) {
 	return sets
 }
 
-// beyond returns the least delta with which p is within e^epsilon of q: the largest
+// massBeyond returns the least delta with which p is within e^epsilon of q: the largest
 // p(E) - e^epsilon q(E) of all events E.
-func beyond(p, q []float64, epsilon float64) (delta float64) {
+func massBeyond(p, q []float64, epsilon float64) (delta float64) {
 	for z := range p {
 		delta += max(0, p[z]-math.Exp(epsilon)*q[z])
 	}
@@ -90,9 +90,9 @@ func TestCeilingHoldsForAnyLaws(t *testing.T) {
 		for _, epsilon := range []float64{0, 0.2, 1, 3} {
 			between, fromNull := 0.0, 0.0
 			for _, p := range laws {
-				fromNull = max(fromNull, beyond(p, null, epsilon), beyond(null, p, epsilon))
+				fromNull = max(fromNull, massBeyond(p, null, epsilon), massBeyond(null, p, epsilon))
 				for _, q := range laws {
-					between = max(between, beyond(p, q, epsilon))
+					between = max(between, massBeyond(p, q, epsilon))
 				}
 			}
 			for i, delta := range []float64{between, fromNull} {
@@ -155,7 +155,7 @@ func TestNullCeilingIsAttained(t *testing.T) {
 			recall := 0.0
 			for class := range c.Classes {
 				p := named(class, ceiling)
-				if far := max(beyond(p, null, epsilon), beyond(null, p, epsilon)); far > c.Delta+rounding {
+				if far := max(massBeyond(p, null, epsilon), massBeyond(null, p, epsilon)); far > c.Delta+rounding {
 					t.Errorf("%+v, epsilon %g: class %d needs a delta of %g", c, epsilon, class, far)
 				}
 				sum := 0.0
@@ -174,7 +174,7 @@ func TestNullCeilingIsAttained(t *testing.T) {
 			}
 			if ceiling < 0.999 {
 				p := named(0, ceiling+1e-3)
-				if far := max(beyond(p, null, epsilon), beyond(null, p, epsilon)); far <= c.Delta+rounding {
+				if far := max(massBeyond(p, null, epsilon), massBeyond(null, p, epsilon)); far <= c.Delta+rounding {
 					t.Errorf("%+v, epsilon %g: %g is not the most", c, epsilon, ceiling)
 				}
 			}

@@ -1,4 +1,4 @@
-package retrieval
+package mechanism
 
 import (
 	"cmp"
@@ -47,7 +47,7 @@ import (
 // delta times the sum of w_c w_c' over c other than c', 1 - sum w_c^2 <= 1 - 1/C. Solve
 // for R.
 //
-// K-subset selection (mechanism.Subset) of the true class attains it where classes are
+// K-subset selection (Subset) of the true class attains it where classes are
 // equally likely and delta is 0. A recall above the ceiling, beyond what chance allows,
 // is a mistake or a path around the mechanism.
 type Ceiling struct {
@@ -60,25 +60,25 @@ type Ceiling struct {
 func (c Ceiling) check() error {
 	switch {
 	case c.Answers < 1 || c.Classes < c.Answers:
-		return fmt.Errorf("retrieval: %w: %d answers and %d classes", ErrCeiling, c.Answers, c.Classes)
+		return fmt.Errorf("mechanism: ceiling: %w: %d answers and %d classes", ErrParam, c.Answers, c.Classes)
 	case !(c.Mass >= 0 && c.Mass <= 1) || c.Mass > 0 && c.Mass < (1-1e-9)*float64(c.Answers)/float64(c.Classes):
-		return fmt.Errorf("retrieval: %w: the %d commonest of %d classes of mass %g", ErrCeiling, c.Answers, c.Classes, c.Mass)
+		return fmt.Errorf("mechanism: ceiling: %w: the %d commonest of %d classes of mass %g", ErrParam, c.Answers, c.Classes, c.Mass)
 	case !(c.Delta >= 0 && c.Delta < 1):
-		return fmt.Errorf("retrieval: %w: delta %g", ErrCeiling, c.Delta)
+		return fmt.Errorf("mechanism: ceiling: %w: delta %g", ErrParam, c.Delta)
 	}
 	return nil
 }
 
 func (c Ceiling) checkEpsilon(epsilon float64) error {
 	if !(epsilon >= 0) {
-		return fmt.Errorf("retrieval: %w: epsilon %g", ErrCeiling, epsilon)
+		return fmt.Errorf("mechanism: ceiling: %w: epsilon %g", ErrParam, epsilon)
 	}
 	return c.check()
 }
 
 func (c Ceiling) checkRecall(recall float64) error {
 	if !(recall >= 0 && recall <= 1) {
-		return fmt.Errorf("retrieval: %w: recall %g", ErrCeiling, recall)
+		return fmt.Errorf("mechanism: ceiling: %w: recall %g", ErrParam, recall)
 	}
 	return c.check()
 }
@@ -93,7 +93,7 @@ func (c Ceiling) mass() float64 {
 
 // Recall returns what Recall@K cannot exceed when the release has this epsilon under
 // replace-one. With Answers = 1 it bounds the probability with which the class of a
-// query can be guessed from its release. The error is ErrCeiling, also for an epsilon
+// query can be guessed from its release. The error is ErrParam, also for an epsilon
 // below 0.
 func (c Ceiling) Recall(epsilon float64) (float64, error) {
 	if err := c.checkEpsilon(epsilon); err != nil {
@@ -111,7 +111,7 @@ func (c Ceiling) Recall(epsilon float64) (float64, error) {
 //
 //	epsilon >= ln( (R (C-K) - (C-1) delta) / (K (1-R)) ).
 //
-// The error is ErrCeiling, also for a recall outside 0 to 1.
+// The error is ErrParam, also for a recall outside 0 to 1.
 func (c Ceiling) Epsilon(recall float64) (float64, error) {
 	if err := c.checkRecall(recall); err != nil {
 		return 0, err
@@ -124,11 +124,12 @@ func (c Ceiling) Epsilon(recall float64) (float64, error) {
 	return math.Log(max(1, rest/(pi*(1-recall)))), nil
 }
 
-// CommonestMass returns the share of labels that belong to the k commonest classes
-// among them, for Ceiling.Mass; 0 where there are no labels.
-func CommonestMass(labels []int32, k int) float64 {
+// Of returns the ceiling for queries with these labels: Mass is the share of them that belongs to
+// the commonest Answers classes, 0 where there are no labels.
+func (c Ceiling) Of(labels []int32) Ceiling {
+	c.Mass = 0
 	if len(labels) == 0 {
-		return 0
+		return c
 	}
 	count := make(map[int32]int)
 	for _, l := range labels {
@@ -140,8 +141,9 @@ func CommonestMass(labels []int32, k int) float64 {
 	}
 	slices.SortFunc(sizes, func(a, b int) int { return cmp.Compare(b, a) })
 	sum := 0
-	for _, n := range sizes[:max(0, min(k, len(sizes)))] {
+	for _, n := range sizes[:max(0, min(c.Answers, len(sizes)))] {
 		sum += n
 	}
-	return float64(sum) / float64(len(labels))
+	c.Mass = float64(sum) / float64(len(labels))
+	return c
 }

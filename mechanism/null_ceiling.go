@@ -1,4 +1,4 @@
-package retrieval
+package mechanism
 
 import "math"
 
@@ -23,7 +23,7 @@ import "math"
 // evenly at random, and a record of class c names a set with c with the probability of
 // the ceiling and one without c otherwise, evenly in both cases.
 //
-// The error is ErrCeiling, also for an epsilon below 0.
+// The error is ErrParam, also for an epsilon below 0.
 func (c Ceiling) NullRecall(epsilon float64) (float64, error) {
 	if err := c.checkEpsilon(epsilon); err != nil {
 		return 0, err
@@ -39,7 +39,7 @@ func (c Ceiling) NullRecall(epsilon float64) (float64, error) {
 //
 //	epsilon >= max( ln((R - delta) / Pi), ln((1 - Pi - delta) / (1 - R)) ).
 //
-// The error is ErrCeiling, also for a recall outside 0 to 1.
+// The error is ErrParam, also for a recall outside 0 to 1.
 func (c Ceiling) NullEpsilon(recall float64) (float64, error) {
 	if err := c.checkRecall(recall); err != nil {
 		return 0, err
