@@ -151,7 +151,7 @@ func TestJoinRefuses(t *testing.T) {
 		}
 		a.Compact.Anchors[0] = uint16(8 * g.book.AnchorCount()) // an anchor has 8 turns
 		if err := g.check(&s, ask, wire.Int8, a); err == nil {
-			t.Error("an anchor that is none was taken")
+			t.Error("an invalid anchor was taken")
 		}
 		a.Compact.Anchors[0] = 0
 		parts, sum = append(parts, a), sum+n

@@ -28,7 +28,7 @@ type All struct {
 // NewAll returns a client of a gallery and its codebook. The codebook is copied; the gallery
 // is long, is not copied, and must not be changed any more.
 //
-// Errors are wire.ErrMessage for a codebook or a gallery that is none, wire.ErrCodebook
+// Errors are wire.ErrMessage for an invalid codebook or gallery, wire.ErrCodebook
 // for a codebook that is not the one expected, as NewCells has it, and ErrAnswer for a gallery
 // of another codebook.
 func NewAll(book *wire.Codebook, settings AllSettings, gallery *wire.AllRows) (*All, error) {

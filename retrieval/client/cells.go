@@ -59,7 +59,7 @@ type Cells struct {
 }
 
 // NewCells returns a client of a codebook, which is copied.
-// Errors are wire.ErrMessage for a codebook that is none, wire.ErrCodebook
+// Errors are wire.ErrMessage for an invalid codebook, wire.ErrCodebook
 // for one that does not have the hash expected, or when no hash is expected and
 // UnconfirmedCodebook does not say so, and mechanism.ErrParam, mechanism.ErrLedger
 // and ErrMemory for settings that are missing or out of range.

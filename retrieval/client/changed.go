@@ -12,7 +12,7 @@ const (
 	// RefuseChanged returns ErrChanged.
 	RefuseChanged Changed = iota
 	// ResendChanged sends what was released last for the name, and spends nothing. It was drawn
-	// for another row: the server learns nothing of the new one, but that it is none of those
+	// for another row: the server learns nothing of the new one, except that it is not one of those
 	// before the last where there are several, and the neighbours that come are those of the old
 	// one, as far as rows differ.
 	ResendChanged

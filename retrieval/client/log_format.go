@@ -64,7 +64,7 @@ func appendEntry(b []byte, at int64, key Key, message []byte) []byte {
 }
 
 // entryLength returns the length of a whole entry by its head, with its place ahead of it,
-// 0 if the head is none.
+// 0 for an invalid head.
 func entryLength(placed []byte) int {
 	length := binary.LittleEndian.Uint32(placed[placeSize:])
 	if binary.LittleEndian.Uint32(placed[placeSize+4:]) != headSum(placed) || length == 0 || length > maxKept {

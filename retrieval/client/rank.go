@@ -19,7 +19,7 @@ type Base struct {
 }
 
 // NewBase checks and copies the base sample that goes with the codebook, of either encoding.
-// Errors are wire.ErrMessage for a sample that is none, and ErrAnswer for one of another codebook.
+// Errors are wire.ErrMessage for an invalid sample, and ErrAnswer for one of another codebook.
 func (c *Cells) NewBase(sample *wire.Base) (*Base, error) {
 	if err := CheckBase(&c.book, c.settings.Codebook, sample); err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func (s *Server) Describe(ctx context.Context) (*Description, error) {
 	return &d, nil
 }
 
-// readDescription reads the JSON form. Lengths that are none are refused.
+// readDescription reads the JSON form. Invalid lengths are refused.
 func readDescription(body []byte) (d Description, err error) {
 	var in struct {
 		Name    string `json:"name"`

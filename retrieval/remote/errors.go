@@ -20,7 +20,7 @@ var (
 	// ErrCertificate reports a server whose certificate is not trusted. Nothing was sent. It is
 	// tried once: another try would meet the same certificate.
 	ErrCertificate = errors.New("this client does not trust the certificate of the server")
-	// ErrResponse reports an answer that is none of this service.
+	// ErrResponse reports an answer that this service does not give.
 	ErrResponse = errors.New("not an answer of this service")
 	// ErrTooLong reports a message that Settings.Memory has no room for.
 	ErrTooLong = errors.New("longer than there is room for")

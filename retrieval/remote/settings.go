@@ -66,7 +66,7 @@ func checkAddress(address string, s *Settings) (*url.URL, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil: // what it says repeats the address, which may hold a password
-		return nil, fmt.Errorf("remote: %w: the address of the server is none; want http://HOST:PORT or https://HOST", ErrSettings)
+		return nil, fmt.Errorf("remote: %w: the address of the server is invalid; want http://HOST:PORT or https://HOST", ErrSettings)
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return nil, fmt.Errorf("remote: %w: the address of the server begins with http:// or https://, and a host follows", ErrSettings)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":

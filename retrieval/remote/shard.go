@@ -94,7 +94,7 @@ func readShard(body []byte) (*Shard, error) {
 		}
 	}
 	if min(d.Map.Length, d.Base[wire.Float32].Length, d.Base[wire.Int8].Length) < 0 || d.Map.Length > mostMap || (d.Map.Length == 0) != (d.Map.Hash == wire.Hash{}) {
-		return nil, errors.New("it has a length that is none")
+		return nil, errors.New("it has an invalid length")
 	}
 	return d, nil
 }

@@ -167,8 +167,8 @@ func (c *Cells) Rows() blas32.General {
 // Codebook returns what is published. It must not be changed.
 func (c *Cells) Codebook() *wire.Codebook { return &c.book }
 
-// Base returns the sample that all clients may have, with rows of an encoding: nil for an encoding
-// that is none. It must not be changed.
+// Base returns the sample that all clients may have, with rows of an encoding: nil for an unknown
+// one. It must not be changed.
 func (c *Cells) Base(encoding wire.Encoding) *wire.Base {
 	if encoding.Check() != nil {
 		return nil
@@ -205,7 +205,7 @@ func (c *Cells) Displaced() int { return c.displaced }
 // Answer returns the lists of the cells of a request, with rows of an encoding. Those of a shard have
 // the rows of the shard, padded to the length of its longest list. Errors are
 // wire.ErrCodebook for a request that was made with another codebook,
-// wire.ErrMessage, also for an encoding that is none, ErrQuestion for a number of cells that is
+// wire.ErrMessage, also for an unknown encoding, ErrQuestion for a number of cells that is
 // not the codebook's, or a cell it does not have, and ErrClosed.
 func (c *Cells) Answer(request *wire.CellsRequest, encoding wire.Encoding) (*wire.CellsAnswer, error) {
 	if err := c.checkRequest(request, encoding); err != nil {

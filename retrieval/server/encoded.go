@@ -50,7 +50,7 @@ func (c *Cells) Encoded() int64 {
 }
 
 // AnswerBytes returns the length of the binary form of an answer, which is the same for every
-// request: wire.Codebook.AnswerBytes, less in a shard. It is 0 for an encoding that is none.
+// request: wire.Codebook.AnswerBytes, less in a shard. It is 0 for an unknown encoding.
 func (c *Cells) AnswerBytes(encoding wire.Encoding) int64 {
 	return c.shard.AnswerBytes(&c.book, encoding)
 }

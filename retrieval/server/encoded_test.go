@@ -122,7 +122,7 @@ func TestWriteAnswerRefuses(t *testing.T) {
 		}
 		request := &wire.CellsRequest{Codebook: server.hash, Cells: []uint32{1}}
 		if n, err := server.WriteAnswer(&out, request, 2); n != 0 || out.Len() > 0 || !errors.Is(err, wire.ErrMessage) {
-			t.Errorf("an encoding that is none: %d bytes, %v", n, err)
+			t.Errorf("an unknown encoding: %d bytes, %v", n, err)
 		}
 		if n, err := server.WriteAnswer(brokenLine{}, request, encoding); n != 3 || !errors.Is(err, errBroken) {
 			t.Errorf("%d bytes: %v", n, err)

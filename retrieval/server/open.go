@@ -97,7 +97,7 @@ func (c *Cells) openBases() error {
 		n := len(base.IDs)
 		if base.Encoding != wire.Encoding(encoding) || base.Codebook != c.hash || base.Dimension != c.book.Ranking ||
 			n < 1 || int(base.IDs[n-1]) >= c.book.Rows {
-			return damaged(section, "it is none of the codebook")
+			return damaged(section, "it does not belong to the codebook")
 		}
 		c.bases[encoding] = base
 	}
@@ -149,7 +149,7 @@ func (c *Cells) openGallery() (err error) {
 		return fmt.Errorf("%w: section %q: %w", sections.ErrDamaged, sectionGallery, err)
 	}
 	if c.view.Codebook() != c.hash || c.view.Rows() != c.shard.Rows || c.view.Dimension() != c.book.Ranking {
-		return damaged(sectionGallery, "it is none of the codebook")
+		return damaged(sectionGallery, "it does not belong to the codebook")
 	}
 	c.view = c.view.From(uint32(c.shard.First))
 	return nil

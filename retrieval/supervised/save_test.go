@@ -179,7 +179,7 @@ func TestSaveRefuses(t *testing.T) {
 	wrong := *m
 	wrong.Recipe.Steps = -1
 	if err := wrong.Save(t.Context(), path, supervised.About{}); err == nil {
-		t.Error("a recipe that is none")
+		t.Error("an invalid recipe")
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -173,10 +173,10 @@ func TestWriteToFails(t *testing.T) {
 	long.Rows[0] = float32(math.Inf(1))
 	var out bytes.Buffer
 	if n, err := long.WriteTo(&out); n != 0 || out.Len() != 0 || !errors.Is(err, ErrMessage) {
-		t.Errorf("%d bytes of a message that is none: %v", n, err)
+		t.Errorf("%d bytes of an invalid message: %v", n, err)
 	}
 	if b, err := long.AppendBinary([]byte("before")); string(b) != "before" || !errors.Is(err, ErrMessage) {
-		t.Errorf("%q of a message that is none: %v", b, err)
+		t.Errorf("%q of an invalid message: %v", b, err)
 	}
 }
 

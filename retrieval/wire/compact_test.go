@@ -7,7 +7,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
-// Entries count the anchors of each turn, and what is beyond the last is none.
+// Entries count the anchors of each turn, and nothing beyond the last counts.
 func TestPlace(t *testing.T) {
 	book := testCodebook()
 	for entry := range 4 * limits.Turns {

@@ -71,7 +71,7 @@ var (
 // An Error says what is wrong with a message, and where. It wraps one of the
 // sentinels, and never holds a value of the message's rows.
 type Error struct {
-	Field  string // of the message; "" when it is none
+	Field  string // of the message; "" when it is about no field
 	Detail string // what was wrong, in words
 	Err    error  // one of the sentinels
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A changed byte is found, wherever it is, and two messages in a row are none. The message
+// A changed byte is found, wherever it is, and two messages in a row are not a message. The message
 // that was to be read stays as it was.
 func TestChangedMessages(t *testing.T) {
 	for name, m := range cellsMessages() {

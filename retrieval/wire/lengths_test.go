@@ -31,7 +31,7 @@ func TestLengthsOfFrames(t *testing.T) {
 				t.Errorf("%d x %d: a base of int8 of %d bytes, the codebook says %d", n, d, want, got)
 			}
 			if got := book.BaseBytes(Int8, n+1) + book.BaseBytes(Int8, -1) + book.BaseBytes(2, n) + book.AnswerBytes(2); got != 0 {
-				t.Errorf("%d x %d: %d bytes of what is none", n, d, got)
+				t.Errorf("%d x %d: %d bytes of invalid sizes", n, d, got)
 			}
 		}
 	}

@@ -65,7 +65,7 @@ func (v *RowsView) From(first uint32) *RowsView {
 }
 
 // Gather appends rows to dst: those of the numbers, and zeros for Padding. Errors are
-// ErrMessage for a row that the gallery does not have, and for codes that are none.
+// ErrMessage for a row that the gallery does not have, and for invalid codes.
 func (v *RowsView) Gather(dst *Compact, ids []uint32) error {
 	if err := v.has(ids); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (v *RowsView) row(id uint32, padding []int8) []int8 {
 // of WriteTo for the answer with these rows.
 //
 // An answer that is not valid is refused before anything is written, and so is one with
-// rows that the view does not have. Codes that are none are found when their turn comes:
+// rows that the view does not have. Invalid codes are found when their turn comes:
 // the error is ErrMessage, and the reader has part of a message, which it refuses.
 func (a *CellsAnswer) WriteGatheredCompact(w io.Writer, view *RowsView) (int64, error) {
 	return writeFrame(w, gatheredCompact{a, view})
@@ -137,7 +137,7 @@ func (g gatheredCompact) Check() error {
 		return err
 	}
 	if g.view == nil || g.view.codebook != g.Codebook || g.view.dimension != g.Dimension {
-		return refuse("dimension", "the answer is none of this gallery")
+		return refuse("dimension", "the answer does not belong to this gallery")
 	}
 	return g.view.has(g.IDs)
 }

@@ -115,14 +115,14 @@ func TestWriteGatheredCompactRefuses(t *testing.T) {
 	}
 	var out bytes.Buffer
 	if _, err := a.WriteGatheredCompact(&out, view); !errors.Is(err, ErrMessage) {
-		t.Errorf("a code that is none: %v", err)
+		t.Errorf("an invalid code: %v", err)
 	}
 	if err := new(CellsAnswer).UnmarshalBinary(out.Bytes()); err == nil {
 		t.Error("what was written is read")
 	}
 	var rows Compact
 	if err := view.Gather(&rows, []uint32{5}); !errors.Is(err, ErrMessage) {
-		t.Errorf("a code that is none is gathered: %v", err)
+		t.Errorf("an invalid code is gathered: %v", err)
 	}
 	if err := view.Gather(&rows, []uint32{6}); !errors.Is(err, ErrMessage) {
 		t.Errorf("a row that is not there is gathered: %v", err)

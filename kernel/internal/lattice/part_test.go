@@ -11,7 +11,7 @@ import (
 )
 
 // Some of the cells have the same products as among all cells, whatever is in the nodes that
-// are none of their sources.
+// are not among their sources.
 func TestProductsOfSomeCells(t *testing.T) {
 	workers := par.New(2)
 	defer workers.Close()

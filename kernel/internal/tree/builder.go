@@ -76,7 +76,7 @@ func (b *builder) bound(node, depth int) {
 			low, high := least[c], largest[c]
 			for at := c; at < len(block); at += d {
 				v := block[at]
-				if v < low { // min and max take longer, for numbers that are none
+				if v < low { // min and max take longer, for NaN
 					low = v
 				} else if v > high {
 					high = v

@@ -193,7 +193,7 @@ func (g *group) dist2(node int) float64 {
 	sum := 0.0
 	for c := range d {
 		e, f := float64(box[c])-float64(own[d+c]), float64(own[c])-float64(box[d+c])
-		if f > e { // max takes longer, for numbers that are none
+		if f > e { // max takes longer, for NaN
 			e = f
 		}
 		if e > 0 {

@@ -95,7 +95,7 @@ func (m *Machine) String() string {
 
 // Family names the processors that a section of a report is of: the design of the
 // processor, or, in recordings that do not hold it, the family that a folder they are in
-// is named for. Where that is none either, it is the name for the market, behind the
+// is named for. Where there is no such folder either, it is the name for the market, behind the
 // name of the folder.
 func (m *Machine) Family() string {
 	if m.Processor.known() {
