@@ -164,7 +164,7 @@ func TestNearestRefusals(t *testing.T) {
 		t.Error(err)
 	}
 	if err := e.Nearest(t.Context(), x, x, x.Rows, make([]int64, x.Rows*x.Rows), nil); !errors.Is(err, kernel.ErrMemory) {
-		t.Errorf("%d ids beside the search: %v", x.Rows*x.Rows, err)
+		t.Errorf("%d ids in addition to the search: %v", x.Rows*x.Rows, err)
 	}
 	e.Close()
 	if err := e.Nearest(t.Context(), x, x, 1, nil, nil); !errors.Is(err, ErrClosed) {

@@ -133,7 +133,7 @@ func TestReservationIsEstimatedBeforehand(t *testing.T) {
 		defer op.Close()
 		cost := op.Cost()
 		if most < cost.PeakBytes || most < cost.ResidentBytes+o.StepBytes {
-			t.Fatalf("%d bytes are reserved, %d taken, %d kept beside %d of steps", most, cost.PeakBytes, cost.ResidentBytes, o.StepBytes)
+			t.Fatalf("%d bytes are reserved, %d taken, %d kept in addition to %d of steps", most, cost.PeakBytes, cost.ResidentBytes, o.StepBytes)
 		}
 		if began > 0 && float64(most) > 1.25*float64(began) {
 			t.Fatalf("%d bytes are reserved in the end, %d when the long work began", most, began)

@@ -249,7 +249,7 @@ func TestRanksTakeOneCallAtATime(t *testing.T) {
 	err := onRanks(2, func(e *Engine, ranks *par.Ranks) error {
 		return e.Reserve(t.Context(), 1, func(ctx context.Context) error {
 			if _, err := e.Embed(t.Context(), x, nil, &Settings{Graph: Graph{Neighbours: 5}}); !errors.Is(err, ErrSettings) {
-				t.Errorf("beside Reserve: %v", err)
+				t.Errorf("next to Reserve: %v", err)
 			}
 			_, err := e.Embed(ctx, x, nil, &Settings{Graph: Graph{Neighbours: 5}})
 			return err

@@ -139,7 +139,7 @@ func BenchmarkProfile(b *testing.B) {
 }
 
 // BenchmarkStepPairs makes weights again: time for each of them and for each distance
-// taken, beside the share of distances within the radius.
+// taken, in addition to the share of distances within the radius.
 func BenchmarkStepPairs(b *testing.B) {
 	for _, c := range []struct {
 		n, d       int

@@ -168,7 +168,7 @@ func TestDegreesOfUnitRowsComeLate(t *testing.T) {
 		for range 4 {
 			group.Go(func() {
 				if got := step(shared, form); !slices.Equal(got, first) {
-					t.Errorf("%v: a step beside others has other bits", form)
+					t.Errorf("%v: a step with others has other bits", form)
 				}
 				if !slices.Equal(shared.Degrees(), want) {
 					t.Errorf("%v: other degrees", form)

@@ -25,7 +25,7 @@ func TestPairListIsForeseen(t *testing.T) {
 			}
 			nnz := op.MeanNeighbours() * n
 			got, want := truncated.PairListBytes(n, d, nnz, truncated.TestedPairs(n, d, nnz)), float64(op.List.Bytes())
-			if got > want/0.7+n || got < want/2 { // up to a byte a point beside it
+			if got > want/0.7+n || got < want/2 { // up to a byte a point in addition to it
 				t.Errorf("%d dimensions, %g neighbours: %.1f bytes a point are foreseen, the list has %.1f", d, neighbours, got/n, want/n)
 			}
 		}

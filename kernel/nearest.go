@@ -21,7 +21,7 @@ import (
 //
 // Of the options it uses MaxMemory, Reserve, Workers, Kernels and Progress, and give gets
 // the same bits whatever they are. It refuses CutoffRadius and Neighbours, which are of
-// graphs, and does not look at the others. What it needs beside the points is known from
+// graphs, and does not look at the others. What it needs in addition to the points is known from
 // their shape, and is asked for before it is taken: what the search takes and, in few
 // dimensions, 12 bytes a neighbour. In many dimensions it takes no memory for the neighbours,
 // so that a caller who wants them in a form of its own has them once. Nobody may change the

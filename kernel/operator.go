@@ -76,7 +76,7 @@ type Truncated interface {
 	// Matrix returns all weights as a matrix in the order of the points that the caller
 	// gave, with no diagonal. Equal points have the weight 1 with each other. It is a copy
 	// that outlives the operator. A *MemoryError says that it does not fit in
-	// Options.MaxMemory beside the operator.
+	// Options.MaxMemory in addition to the operator.
 	Matrix(ctx context.Context) (*sparse.CSR, error)
 }
 

@@ -100,7 +100,7 @@ type Options struct {
 	// MaxMemory is the memory that may be taken. Default: three quarters of
 	// what the machine has available.
 	MaxMemory int64
-	// StepBytes is the memory that the caller will take beside the operator when it is
+	// StepBytes is the memory that the caller will take in addition to the operator when it is
 	// built: for iterates and results. Nobody holds it while csr and pairs are built, so
 	// the larger of the two counts: what these take while they are built, or what they
 	// keep and StepBytes. The other operators count both. Build, Plan and Options.LeastBytes

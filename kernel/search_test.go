@@ -194,7 +194,7 @@ func TestSingleAndPairsOfPoints(t *testing.T) {
 	}
 }
 
-// What a search takes beside the graph shrinks with the number of points.
+// What a search takes in addition to the graph shrinks with the number of points.
 func TestSmallGraphsTakeLittle(t *testing.T) {
 	p := pointtest.Make("uniform", 500, 2, 1)
 	workers := par.New(1)

@@ -35,7 +35,7 @@ func crowded(d int) blas32.General {
 	return p
 }
 
-// strewn has a crowd, and beside it some points far from all others. What these see of the
+// strewn has a crowd, and next to it some points far from all others. What these see of the
 // crowd is far from each other in the order of the cells.
 func strewn() blas32.General {
 	p := pointtest.Make("uniform", 4000, 2, 3)

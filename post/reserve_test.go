@@ -67,7 +67,7 @@ func TestContinueReserves(t *testing.T) {
 			graph = beside
 		}
 		if !slices.Equal(beside, graph) {
-			t.Errorf("asked for %d beside the points, and before for %d", beside, graph)
+			t.Errorf("asked for %d in addition to the points, and before for %d", beside, graph)
 		}
 		for refuse := range asked {
 			count := 0

@@ -63,7 +63,7 @@ var floods = []flood{
 
 func main() {
 	program := flag.String("program", "", "flood this build of privatemail (default: build it)")
-	seconds := flag.Int("seconds", 6, "watch each flood for so many seconds")
+	seconds := flag.Int("seconds", 6, "watch each flood for that many seconds")
 	only := flag.String("run", "", "run the floods whose names match")
 	flag.Parse()
 	ok, err := floodAll(*program, time.Duration(*seconds)*time.Second, *only)

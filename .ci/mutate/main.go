@@ -1,9 +1,9 @@
 // Command mutate gets the code wrong on purpose, one mistake at a time, and
-// demands that the tests named beside the mistake fail, each of them. Run from
+// demands that the tests named next to the mistake fail, each of them. Run from
 // the root of the repository, by .ci/mutants; arguments choose tables (ledger.txt) and, as
 // regular expressions, mutants by name.
 //
-// A mutant is a replacement of text, written down in the tables beside this
+// A mutant is a replacement of text, written down in the tables next to this
 // file (see table.go). The tests are compiled with `go test -overlay`, so no file
 // of the tree changes and no wrong code is part of a package. A text that does not
 // occur exactly once, a mutant that does not compile and a test that does not pass

@@ -357,7 +357,7 @@ int main(int argc, char **argv) {
     }
     for (i = first; i < last; i++) {
         c.mode = modes[i];
-        printf("%08x in mode %d, beside threads\n", all(&c), i);
+        printf("%08x in mode %d, next to threads\n", all(&c), i);
     }
     for (i = first; i < last; i++) {
         if (pthread_join(threads[i].thread, NULL) != 0) return 2;

@@ -44,7 +44,7 @@ func float16s(rows, cols int, data []float32) []byte {
 	return out
 }
 
-// fit saves a model in place of -out or beside it, and apply places rows as fit places queries.
+// fit saves a model in place of -out or next to it, and apply places rows as fit places queries.
 func TestApplyIsWhatFitDoes(t *testing.T) {
 	folder, temp := toy(t), t.TempDir()
 	at := func(name string) string { return filepath.Join(temp, name) }
@@ -124,7 +124,7 @@ func TestApplyText(t *testing.T) {
 	write("gallery.csv", gallery)
 	succeed(t, "fit", at("gallery.csv"), "-recipe", "standardize,unit-images", "-measure=false", "-model", at("m"), "-queries", write("new.csv", "a,b\n1,2\n3,4\n"), "-queries-out", at("want.npy"))
 	if !strings.Contains(readFile(t, at("m.labels.csv")), "x") {
-		t.Error("no names of classes beside the model")
+		t.Error("no names of classes next to the model")
 	}
 	succeed(t, "apply", at("m"), at("new.csv"), "-out", at("got.npy"))
 	if readFile(t, at("got.npy")) != readFile(t, at("want.npy")) {

@@ -101,7 +101,7 @@ func TestQueryFetch(t *testing.T) {
 			}
 		}
 		if want := map[int]map[int]int{3: {3: 3}, 70: {64: 3, 6: 3}}[k]; fmt.Sprint(fetched) != fmt.Sprint(want) {
-			t.Errorf("k %d: fetches of so many records: %v, want %v", k, fetched, want)
+			t.Errorf("k %d: fetches of that many records: %v, want %v", k, fetched, want)
 		}
 	}
 	if text, _ := succeed(t, p.sealed(s.address, "-fetch")...); !strings.Contains(text, ": record ") {

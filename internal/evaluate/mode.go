@@ -22,9 +22,9 @@ type Mode struct {
 	Protects string
 	// Assumes says, in a sentence, what a mode hides by encryption and which computational
 	// assumption that rests on; empty for all other modes. Such a mode has no epsilon, and no
-	// table puts one beside the other.
+	// table puts one next to the other.
 	Assumes string
-	// Warning stands beside every figure of a mode whose guarantee does not hold; empty
+	// Warning stands next to every figure of a mode whose guarantee does not hold; empty
 	// for all other modes.
 	Warning string
 	// Bounded is true when the release covers the whole record of the query, any

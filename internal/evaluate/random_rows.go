@@ -24,7 +24,7 @@ func randomRecall(queryLabels, galleryLabels []int32, k int) float64 {
 	return sum / float64(len(queryLabels))
 }
 
-// withRandomRows returns the figures, and those of random rows beside them.
+// withRandomRows returns the figures, and those of random rows next to them.
 func withRandomRows(figures map[Metric]float64, queryLabels, galleryLabels []int32) map[Metric]float64 {
 	all := maps.Clone(figures)
 	all[RandomRecall1] = randomRecall(queryLabels, galleryLabels, 1)

@@ -62,7 +62,7 @@ func (s *Sweep) Run(ctx context.Context, cells []Cell) ([]Record, error) {
 	return run.records, nil
 }
 
-// teams returns the workers that each of so many cells at a time works with, nil where there
+// teams returns the workers that each of that many cells at a time works with, nil where there
 // are none to spare, and a function that stops them. They stay until the last cell is done:
 // what cells share may have kept them.
 func (s *sweeping) teams(cells int) (teams []*par.Workers, dismiss func()) {

@@ -38,7 +38,7 @@ func countsUpTo(n int) (counts []int) {
 func leastShare(successes, trials int, miss float64) float64 {
 	a, b := float64(successes), float64(trials-successes+1)
 	low, high := 0.0, 1.0
-	for range 60 { // RegIncBeta is the probability of so many successes or more
+	for range 60 { // RegIncBeta is the probability of that many successes or more
 		if middle := (low + high) / 2; mathext.RegIncBeta(a, b, middle) <= miss {
 			low = middle
 		} else {
@@ -112,7 +112,7 @@ func (d *diagnosis) anchorsOf(c *class) []uint32 {
 	}
 	rng := rand.New(rand.NewPCG(d.settings.Seed, uint64(c.label)))
 	out := make([]uint32, 0, most)
-	for i, row := range c.rows { // every set of so many rows is as likely
+	for i, row := range c.rows { // every set of that many rows is as likely
 		if rng.IntN(len(c.rows)-i) < most-len(out) {
 			out = append(out, row)
 		}

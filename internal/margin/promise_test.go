@@ -47,7 +47,7 @@ func laws() []law {
 		at, r := 2*math.Pi*rng.Float64(), math.Sqrt(rng.Float64())
 		row[0], row[1], row[2] = 40*float64(class)+r*math.Cos(at), r*math.Sin(at), 7
 	}
-	// A few rows are strangers, each in a place of its own beside a row of the other class. Many draws
+	// A few rows are strangers, each in a place of its own next to a row of the other class. Many draws
 	// of so few rows have none of them, and cannot know.
 	strangers := func(rng *rand.Rand, class int, row []float64) {
 		row[0], row[1] = 10*float64(class)+rng.Float64()/100, 100*float64(class)
@@ -110,7 +110,7 @@ func accuracy(t *testing.T, placed, places blas32.General, asked, labels []int32
 }
 
 // No law that was tried has an accuracy below what is promised: of new rows, under maps of all
-// kinds. All rows are drawn from fixed seeds. With so many new rows their share is within .02 of its
+// kinds. All rows are drawn from fixed seeds. With that many new rows their share is within .02 of its
 // probability.
 func TestPromisesHold(t *testing.T) {
 	engine, err := privatemail.New(privatemail.WithWorkers(2))
@@ -161,7 +161,7 @@ func TestPromisesHold(t *testing.T) {
 }
 
 // The masses are those of a law that is known: uniform on a segment, where a ball of radius r
-// around x has the mass of what it covers. At a confidence of .5, too, at most so many of the draws may fail.
+// around x has the mass of what it covers. At a confidence of .5, too, at most that many of the draws may fail.
 func TestMassesOfASegment(t *testing.T) {
 	for _, confidence := range []float64{.95, .5} {
 		const draws = 60

@@ -124,7 +124,7 @@ func (g *gapSearch) beyond(ctx context.Context, label int32) error {
 	return nil
 }
 
-// A Quantile is a distance that so many of the rows do not exceed.
+// A Quantile is a distance that a given number of the rows do not exceed.
 type Quantile struct {
 	Share    float64 `json:"share"`
 	Distance float64 `json:"distance"`

@@ -219,7 +219,7 @@ func (c *Chart) drawSeries(s *svgCanvas, i int, x, y *ruler) {
 
 var lookClass = map[Look]string{Line: "line", Dashed: "dashed", Level: "level"}
 
-// key draws the name of a series beside a piece of its line.
+// key draws the name of a series next to a piece of its line.
 func (c *Chart) key(s *svgCanvas, f *faces, i int, at Point) {
 	one := &c.Series[i]
 	if one.Name == "" {

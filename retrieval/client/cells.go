@@ -331,7 +331,7 @@ type Terms struct {
 	Confirmed bool    // the caller gave the codebook's hash, from a second path
 
 	// Lengths of binary forms: an answer with rows of float32 or int8, for each query, and
-	// beside them the whole gallery, which All needs once and for no epsilon.
+	// in addition to them the whole gallery, which All needs once and for no epsilon.
 	Bytes, CompactBytes, AllRowsBytes int64
 }
 

@@ -417,7 +417,7 @@ func TestCellsRank(t *testing.T) {
 	}
 }
 
-// What stands beside the padding does not matter, were it the row itself.
+// What stands in rows of padding does not matter, were it the row itself.
 func TestCellsRankWithoutPadding(t *testing.T) {
 	c := newClient(t, 1, 1, mechanism.NoLedger, NewMemory())
 	request, answer, sample := answerTo(c.settings.Codebook)
@@ -433,7 +433,7 @@ func TestCellsRankWithoutPadding(t *testing.T) {
 			}
 		}
 		if got, err := c.Rank([]float64{48}, 9, request, answer, base); err != nil || !slices.Equal(got, want) {
-			t.Errorf("beside the padding %g: %v, %v, want %v", filler, got, err, want)
+			t.Errorf("rows of padding %g: %v, %v, want %v", filler, got, err, want)
 		}
 	}
 	answer.Rows[2] = float32(math.NaN())

@@ -229,7 +229,7 @@ func TestFolderIsKeyed(t *testing.T) {
 			t.Errorf("the rows of two records have one tag: %v", err)
 		}
 	}
-	// Nothing of the secret is left beside its file.
+	// Nothing of the secret is left next to its file.
 	if left, err := filepath.Glob(filepath.Join(one.path, ".*")); err != nil || left != nil {
 		t.Errorf("%q, %v", left, err)
 	}

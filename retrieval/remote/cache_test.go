@@ -165,7 +165,7 @@ func TestPartOnFullDisk(t *testing.T) {
 	}
 }
 
-// cutting serves rows, and cuts each answer off after so many bytes.
+// cutting serves rows, and cuts each answer off after that many bytes.
 type cutting struct {
 	*things
 	after int

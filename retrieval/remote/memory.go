@@ -62,7 +62,7 @@ func (m *memory) held() int64 {
 // ofHash names a sort of which there may be several at a time, on a shelf.
 func ofHash(what string, hash wire.Hash) string { return what + " " + string(hash[:]) }
 
-// Hold counts what a caller makes of messages against Settings.Memory, beside the messages, and in
+// Hold counts what a caller makes of messages against Settings.Memory, in addition to the messages, and in
 // place of what it has counted under that name before. The error is ErrTooLong where there is no
 // room for it; then it is not counted.
 func (s *Server) Hold(what string, bytes int64) error {
@@ -83,6 +83,6 @@ func (s *Server) room(o *order) int64 {
 	return max(0, s.settings.Memory-s.memory.held()) / o.taken()
 }
 
-// Room returns the length of the longest answer that Settings.Memory has room for, beside what
+// Room returns the length of the longest answer that Settings.Memory has room for, in addition to what
 // was taken already. Whoever pays for answers asks before.
 func (s *Server) Room() int64 { return s.room(&order{frame: true}) }

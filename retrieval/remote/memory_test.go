@@ -34,7 +34,7 @@ func allocated(call func()) int64 {
 	return int64(after.TotalAlloc - before.TotalAlloc)
 }
 
-// overhead is what the connections of both sides take beside messages.
+// overhead is what the connections of both sides take in addition to messages.
 const overhead = 8 << 20
 
 // A server that sends without an end, or more than there is room for, does not make the client

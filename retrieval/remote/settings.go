@@ -43,7 +43,7 @@ type Settings struct {
 	Wait time.Duration
 	// Memory is how many bytes of memory everything may take that comes from the server: the
 	// codebook, the map, samples, galleries and hints together, and the answer that is being
-	// taken, as bytes and as numbers. What a caller keeps beside these, such as answers, it counts
+	// taken, as bytes and as numbers. What a caller keeps in addition to these, such as answers, it counts
 	// by Hold. A message that there is no room for is ErrTooLong. Some 8 MiB for connections come
 	// on top. Default: no limit.
 	Memory int64

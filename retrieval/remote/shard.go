@@ -124,7 +124,7 @@ func (s *Server) MapBytes(ctx context.Context, codebook wire.Hash, want Bytes) (
 }
 
 // ShardCells sends a shard the binary form of a wire.CellsRequest, as it came, and returns the
-// lists that the shard has, in an answer of so many bytes. What has come is the answer to some
+// lists that the shard has, in an answer of that many bytes. What has come is the answer to some
 // request: the caller reports whether it is the answer to this one. Errors are those of Codebook.
 func (s *Server) ShardCells(ctx context.Context, codebook wire.Hash, request []byte, encoding wire.Encoding, size int64) (*wire.CellsAnswer, error) {
 	if err := encoding.Check(); err != nil {

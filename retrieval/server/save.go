@@ -30,7 +30,7 @@ var (
 	sectionAnswers = [2]string{wire.Float32: "answers.float32", wire.Int8: "answers.int8"} // frames of one length; missing where there are none
 )
 
-// fileFacts is what a file says beside its codebook.
+// fileFacts is what a file says in addition to its codebook.
 type fileFacts struct {
 	Source    string `json:"source,omitempty"`
 	Displaced int    `json:"displaced"`

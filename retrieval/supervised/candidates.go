@@ -8,7 +8,7 @@ type field struct {
 	ridges []float64 // tried on the best of each projection, up and down while no less is found
 	shares []int     // one over the share of columns tried on the best recipes
 	strong int       // how many get fewer columns
-	moved  int       // how many get steps, beside the one that would be taken
+	moved  int       // how many get steps, not counting the one that would be taken
 	betas  []float64 // of their step
 }
 

@@ -135,7 +135,7 @@ func hostile(r *rand.Rand, top int) float64 {
 	case 3:
 		return sign * math.Ldexp(1, -1074+r.IntN(100))
 	case 4:
-		return sign * math.Ldexp(1-r.Float64()/2, top-128+r.IntN(8)) // beside 1 in float32: the least normal
+		return sign * math.Ldexp(1-r.Float64()/2, top-128+r.IntN(8)) // next to 1 in float32: the least normal
 	}
 	return sign * math.Ldexp(1-r.Float64()/2, top-r.IntN(120))
 }

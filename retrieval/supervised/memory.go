@@ -10,7 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 )
 
-// reserved runs work while what Fit holds beside its graphs and steps is reserved from the
+// reserved runs work while what Fit holds in addition to its graphs and steps is reserved from the
 // memory limit of the Engine. Where memory is missing that others hold, work is run again later.
 func reserved(ctx context.Context, e *privatemail.Engine, rows blas32.General, s *Settings, work func(context.Context) (*Model, error)) (model *Model, err error) {
 	bytes := mem.Saturate(ownBytes(float64(rows.Rows), float64(rows.Cols), s))
@@ -55,7 +55,7 @@ func contestBytes(n, d float64) float64 {
 // one with a ridge, its factor, the transpose of that, and the inverse.
 const squareMatrices = 6
 
-// squareBytes is what so many square matrices of float64 take, which have a row for each column
+// squareBytes is what that many square matrices of float64 take, which have a row for each column
 // of the rows, or for each row where there are fewer: then there is a moved copy of the rows, too,
 // and a matrix that leads back.
 func squareBytes(n, d float64, matrices int) float64 {

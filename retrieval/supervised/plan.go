@@ -20,7 +20,7 @@ const (
 	// the factors of the covariances of all folds.
 	covarianceProducts, searchProducts, wideProducts, factorProducts = 8e9, 5e9, 1.5e10, 1.2e9
 	// enoughHeld is how many rows are held out where time allows, and moreHeld is how many
-	// where there are so many.
+	// where there are that many.
 	enoughHeld, moreHeld = 1000, 5000
 	// pairProducts is how many products of two numbers a pair of rows of a search takes at least,
 	// however few columns there are.

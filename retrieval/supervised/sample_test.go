@@ -13,7 +13,7 @@ import (
 func TestSampleHasPairs(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for name, c := range map[string]struct {
-		sizes []int // of classes, beside rows that are alone in theirs
+		sizes []int // of classes, next to rows that are alone in theirs
 		alone int
 		n     int
 		want  int // rows taken at least

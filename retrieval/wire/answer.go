@@ -18,8 +18,8 @@ type CellsAnswer struct {
 	Dimension int       // of the rows
 	IDs       []uint32  // len(Cells) x Length numbers of rows, or Padding
 	Encoding  Encoding  // of the rows
-	Rows      []float32 // one a number, empty where Encoding is Int8; beside Padding they mean nothing, and are finite
-	Compact   Compact   // one a number, empty where Encoding is Float32; beside Padding they mean nothing
+	Rows      []float32 // one a number, empty where Encoding is Int8; where IDs has Padding they mean nothing, and are finite
+	Compact   Compact   // one a number, empty where Encoding is Float32; where IDs has Padding they mean nothing
 }
 
 // Check returns nil, or an *Error for the first field that is wrong.

@@ -133,7 +133,7 @@ func checkEncodings(t *testing.T, m message, frame []byte) {
 	}
 }
 
-// A limited writer fails when it has taken so many bytes.
+// A limited writer fails when it has taken that many bytes.
 type limited struct{ left int }
 
 var errFull = errors.New("full")

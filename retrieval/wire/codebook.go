@@ -93,7 +93,7 @@ func (c *Codebook) AnswerBytes(encoding Encoding) int64 {
 	return int64(headSize+crcPairSize) + int64(c.answerSize(encoding))
 }
 
-// BaseBytes returns the length of the binary form of a base sample of so many rows. It is
+// BaseBytes returns the length of the binary form of a base sample of that many rows. It is
 // 0 for a codebook or an encoding that is not valid, and for rows that the gallery does not
 // have.
 func (c *Codebook) BaseBytes(encoding Encoding, rows int) int64 {

@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// A kind tells the messages apart. Each is declared beside its message: those
+// A kind tells the messages apart. Each is declared next to its message: those
 // of the cells from 16 on, those of mode sealed from 32 on.
 type kind uint16
 

@@ -7,7 +7,7 @@ import (
 
 // WriteGathered is WriteTo for an answer of Float32 without Rows, which are written from
 // where they are: row returns that of a number, of Dimension entries, and is called in the order of
-// IDs. Rows beside Padding are zero. The bytes are those of WriteTo for the answer with
+// IDs. Rows of Padding are zero. The bytes are those of WriteTo for the answer with
 // these rows.
 //
 // An answer that is not valid is refused before anything is written, and one that has

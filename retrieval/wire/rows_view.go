@@ -116,7 +116,7 @@ func (v *RowsView) row(id uint32, padding []int8) []int8 {
 }
 
 // WriteGatheredCompact is WriteTo for an answer of Int8 without Compact, whose rows are
-// written from where the view has them. Rows beside Padding are zero. The bytes are those
+// written from where the view has them. Rows of Padding are zero. The bytes are those
 // of WriteTo for the answer with these rows.
 //
 // An answer that is not valid is refused before anything is written, and so is one with

@@ -6,7 +6,7 @@ import "github.com/seed-64e14a55/privatemail/retrieval/sealed"
 // limits bodies by them, and a client what it reads. They mean nothing for a manifest that
 // Check refuses.
 
-// sealedBytes returns the length of a frame with an epoch, so many whole numbers, and other
+// sealedBytes returns the length of a frame with an epoch, that many whole numbers, and other
 // bytes.
 func sealedBytes(numbers, rest int64) int64 {
 	return int64(headSize+crcPairSize+len(Hash{})) + 8*numbers + rest
@@ -40,12 +40,12 @@ func (m *SealedManifest) MaxChangesBytes() int64 {
 	return sealedBytes(7, 4*(sealed.SecretWords+1)*int64(m.Length)+(4+2+4)*int64(m.Slots()))
 }
 
-// RequestBytes returns the length of a SealedRequest for so many records.
+// RequestBytes returns the length of a SealedRequest for that many records.
 func (r *SealedRecords) RequestBytes(records int) int64 {
 	return sealedBytes(4, 4*int64(records)*int64(r.Columns()))
 }
 
-// AnswerBytes returns the length of a SealedAnswer with so many records.
+// AnswerBytes returns the length of a SealedAnswer with that many records.
 func (r *SealedRecords) AnswerBytes(records int) int64 {
 	return sealedBytes(4, 4*int64(records)*int64(r.MatrixRows()))
 }

@@ -11,7 +11,7 @@
 # the comparison where it is wrong, and fails if more than one in twenty is, either
 # way. Twenty tries take about fifteen minutes on an idle machine.
 #
-#   cmd/pmbench/testdata/compare.sh 20 3 3      # a third, beside three programs
+#   cmd/pmbench/testdata/compare.sh 20 3 3      # a third, next to three programs
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 tries=${1:-20} part=${2:-10} busy=${3:-0}

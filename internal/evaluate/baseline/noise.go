@@ -59,7 +59,7 @@ func noisyRows(x *mat.Dense, length, epsilon, delta float64) (_ *mat.Dense, sigm
 	return out, sigma, nil
 }
 
-// noiseFacts says how large the noise on rows is beside the rows themselves.
+// noiseFacts says how large the noise on rows is compared with the rows themselves.
 func noiseFacts(x *mat.Dense, sigma float64) map[string]float64 {
 	n, d := x.Dims()
 	return map[string]float64{

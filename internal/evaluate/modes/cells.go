@@ -160,7 +160,7 @@ func appendRows(r *evaluate.Ranking, count int, row func(i int) int) {
 }
 
 // volumeOf returns what travels in bytes: answers for each query, and once the codebook with a
-// base sample of so many rows, if any, or with the whole gallery.
+// base sample of that many rows, if any, or with the whole gallery.
 func volumeOf(book *wire.Codebook, base int) (v evaluate.Volume, err error) {
 	frame, err := book.MarshalBinary()
 	if err != nil {

@@ -271,7 +271,7 @@ func TestCellsWithoutEpsilon(t *testing.T) {
 }
 
 // The mode itself, asked 20 times with fresh entropy, against the expectation
-// within five standard errors, with the lists and with the base beside them: two
+// within five standard errors, with the lists and with the base next to them: two
 // checks, each wrong once in 1.7 million runs. A wrong epsilon is seen.
 func TestCellsSampledAgainstExpected(t *testing.T) {
 	longtest.Only(t)
@@ -329,7 +329,7 @@ func TestSubsetAgainstExpected(t *testing.T) {
 		if math.Abs(p-ceiling) > 1e-12 {
 			t.Errorf("epsilon %g: %g with the true class, ceiling %g", epsilon, p, ceiling)
 		}
-		// Another class than the released one is in the set beside it, or instead.
+		// Another class than the released one is in the set next to it, or instead.
 		const w = evaluate.ListLength
 		other := (p*(w-1) + (1-p)*w) / 9
 		var want, variance float64

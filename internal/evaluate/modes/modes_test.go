@@ -59,7 +59,7 @@ func TestEveryModeExplainsItself(t *testing.T) {
 			t.Errorf("%s is bounded by an epsilon that it does not have", m.Name)
 		}
 		if m.Assumes != "" && m.Uses.Has(evaluate.UsesEpsilon) {
-			t.Errorf("%s has an epsilon beside an assumption", m.Name)
+			t.Errorf("%s has an epsilon next to an assumption", m.Name)
 		}
 		if m.SeesQueryLabels && m.Warning == "" && m.Name != "paper" {
 			t.Errorf("%s sees labels and says nothing", m.Name)

@@ -55,7 +55,7 @@ func checkSealed(t *testing.T, r evaluate.Record) {
 	if bound := r.Facts["bound on the error of a squared distance"]; !(bound > 0 && bound < .05) {
 		t.Errorf("a bound of %g", bound)
 	}
-	const frame = 200 // what a message has beside its numbers, at the most
+	const frame = 200 // what a message has in addition to its numbers, at the most
 	near := func(what string, got, want float64) {
 		if !(got > want && got < want+frame) {
 			t.Errorf("%s: %g bytes, want %g and a little more", what, got, want)

@@ -48,7 +48,7 @@
 // things away: features, kernel, and label in turn (modes published-* of
 // "privatemail evaluate").
 //
-// [Notice] belongs beside every [Outcome]. Package modes has the variants as
+// [Notice] belongs next to every [Outcome]. Package modes has the variants as
 // modes, and the example of how modes are measured.
 //
 // # Concurrency

@@ -68,7 +68,7 @@ func download(s *evaluate.Summary) string {
 	return share(s.Download) + " + " + share(s.Base) + " once"
 }
 
-// volume is the table of what travels in bytes, with mode all beside every mode.
+// volume is the table of what travels in bytes, with mode all next to every mode.
 func (d *dataset) volume() *table {
 	t := &table{
 		Caption: "Bytes that travel",

@@ -137,7 +137,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// Columns without a query stand beside each figure of lists.
+// Columns without a query stand next to each figure of lists.
 func TestNoQueryColumns(t *testing.T) {
 	r := testReport()
 	d := newDataset("birds", r.Modes, evaluate.Summarize(r.Records))
@@ -147,7 +147,7 @@ func TestNoQueryColumns(t *testing.T) {
 	}
 	for i, head := range table.Head {
 		if strings.Contains(head, "@") && table.Head[i+1] != "no query" {
-			t.Errorf("%s stands beside %s", head, table.Head[i+1])
+			t.Errorf("%s stands next to %s", head, table.Head[i+1])
 		}
 	}
 	if got := fmt.Sprint(table.Rows[1].Cells); !strings.Contains(got, ".125 + .062 once") || !strings.Contains(got, ".190") {
@@ -155,7 +155,7 @@ func TestNoQueryColumns(t *testing.T) {
 	}
 }
 
-// Wherever there are lists, taking all stands beside them, in both tables, and not among the
+// Wherever there are lists, taking all stands next to them, in both tables, and not among the
 // modes that hide nothing.
 func TestAllRowsBeside(t *testing.T) {
 	r := testReport()

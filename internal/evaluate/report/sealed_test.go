@@ -35,7 +35,7 @@ func TestSizes(t *testing.T) {
 }
 
 // Encrypted queries have a table, a line in the picture of overlaps and a column of what they
-// rest on. No table has them beside an epsilon.
+// rest on. No table has them next to an epsilon.
 func TestSealedOnThePage(t *testing.T) {
 	r := testReport()
 	text := page1(t, r)

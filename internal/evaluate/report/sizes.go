@@ -21,7 +21,7 @@ func sizesOf(n, d int) sizes {
 	cells := max(4, math.Round(math.Sqrt(float64(n))/2))
 	slots := math.Ceil(1.25 * float64(n) / cells)
 	probes := min(8, cells)
-	const compact, id = 4, 4 // what a row of int8 has beside its codes, and its number in a list
+	const compact, id = 4, 4 // what a row of int8 has in addition to its codes, and its number in a list
 	return sizes{
 		allRows: float64(n) * float64(d+compact), cells: float64(n) / 8 * float64(d+compact+id),
 		up: 3 * probes * cells * float64(d), down: 4 * probes * slots,

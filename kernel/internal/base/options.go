@@ -134,7 +134,7 @@ func (o *Options) Whole() *Options {
 	return out
 }
 
-// Beside returns the options of work that goes on while the caller holds so many bytes.
+// Beside returns the options of work that goes on while the caller holds that many bytes.
 func (o *Options) Beside(held int64) *Options {
 	out := *o
 	out.MaxMemory -= held

@@ -16,7 +16,7 @@ func DoPieces(ctx context.Context, workers *par.Workers, lo, hi int, task par.Ta
 	return workers.Do(ctx, hi-lo, par.Func(func(worker, piece int) { task.Run(worker, lo+piece) }))
 }
 
-// Share lets workers do the pieces of this rank, of so many in all.
+// Share lets workers do the pieces of this rank, of that many in all.
 func (o *Options) Share(ctx context.Context, pieces int, task par.Func) error {
 	lo, hi := o.Ranks.Part(pieces)
 	return DoPieces(ctx, o.Workers, lo, hi, task)
@@ -41,7 +41,7 @@ func GatherPieces[T exchange.Word](ctx context.Context, o *Options, data []T, pi
 	return exchange.Gather(ctx, o.Ranks, data, bounds)
 }
 
-// GatherRows is GatherPieces for pieces that are rows between bounds, of so many numbers
+// GatherRows is GatherPieces for pieces that are rows between bounds, of that many numbers
 // each.
 func GatherRows[T exchange.Word](ctx context.Context, o *Options, data []T, bounds []int, each int) error {
 	return GatherPieces(ctx, o, data, len(bounds)-1, func(piece int) int { return each * bounds[piece] })

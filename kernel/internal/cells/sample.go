@@ -19,7 +19,7 @@ type Estimate struct{ Least, Mean, Most float64 }
 // most of it, and the sample may have met more or fewer of these than there are.
 func (e Estimate) Sharp() bool { return e.Most <= 1.25*e.Mean }
 
-// of returns the estimate of the part that one of so many ranks has.
+// of returns the estimate of the part that one of that many ranks has.
 func (e Estimate) of(ranks int) Estimate {
 	n := float64(ranks)
 	return Estimate{e.Least / n, e.Mean / n, e.Most / n}
@@ -38,7 +38,7 @@ type sample struct {
 	count            int // clusters in the sample
 }
 
-// sampleOf returns the sample that so many ranks share. Several ranks want more of large lists:
+// sampleOf returns the sample that a number of ranks share. Several ranks want more of large lists:
 // what the sample does not see of a crowd, one of them has beyond its share.
 func (cl *List) sampleOf(ranks int) sample {
 	clusters := len(cl.First) - 1

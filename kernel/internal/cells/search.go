@@ -21,7 +21,7 @@ func Search(ctx context.Context, r *rows.Request) (*rows.Result, error) {
 type Prepared struct {
 	r    *rows.Request
 	cl   *List
-	held int64 // bytes taken beside the weights
+	held int64 // bytes taken in addition to the weights
 }
 
 // Prepare makes the cell list of a search.
@@ -85,7 +85,7 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 	}, nil
 }
 
-// Bytes is the bytes that a search of n points in d dimensions takes beside the matrix of
+// Bytes is the bytes that a search of n points in d dimensions takes in addition to the matrix of
 // weights, at the worst of three times. While points are sorted, a point takes a key and
 // an order, sorted and unsorted, or counters of cells. While equal points are collapsed, it takes
 // its coordinates twice. While neighbours are found, it takes its coordinates, a cluster

@@ -114,7 +114,7 @@ func (p *pass) shares(ranks *par.Ranks) []int {
 	return bounds
 }
 
-// seconds estimates the time of cluster c, whose points have so many neighbours: of its search,
+// seconds estimates the time of cluster c, whose points have that many neighbours: of its search,
 // and of the steps with its weights. It follows on count.
 func (p *pass) seconds(c int, found float64) float64 {
 	candidates := 0.0

@@ -15,7 +15,7 @@ import (
 )
 
 // Among rows of which many are equal the neighbours are those of a full sort: in crowds, in
-// groups that are just too small to be one, and beside them.
+// groups that are just too small to be one, and next to them.
 func TestNearestAmongCrowds(t *testing.T) {
 	const n, d, k = 150, 9, 4
 	for _, sizes := range [][]int{{k}, {k + 1}, {k + 2}, {60, k + 2, k + 1, 2}, {n}, {n - 1}, {n / 2, n / 2}} {

@@ -239,7 +239,7 @@ func boundSample(ctx context.Context, s *set, sample, queries []int, req *rows.R
 	}))
 }
 
-// NearestBytes is the bytes that a search for k nearest neighbours takes beside them: those of
+// NearestBytes is the bytes that a search for k nearest neighbours takes in addition to them: those of
 // a search for pairs, and what the workers keep the neighbours of a tile in.
 func NearestBytes(n, d, k, workers int) int64 {
 	tiles := int64(n)/leastTile + 1

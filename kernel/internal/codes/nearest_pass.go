@@ -265,7 +265,7 @@ func (f *nearestPass) visit(scratch *nearestScratch, tile, from, to int) {
 }
 
 // look measures the distances of the open points of a tile from the points in the mask, whose
-// rows have so many words and begin at tile from: of the words first to end-1. sharp says that
+// rows have that many words and begin at tile from: of the words first to end-1. sharp says that
 // distances in float32 have been looked at. look returns how many points were in the mask.
 func (f *nearestPass) look(scratch *nearestScratch, tile, from, words, first, end int, sharp bool) (left int) {
 	lo := f.s.tiles.start[tile]

@@ -108,7 +108,7 @@ func (p *products) load(dst []float32, place, i int) {
 	p.kernels.Centre(simd.RowsOf(dst[place*d:], d), simd.RowsOf(p.row(i), d), 1, p.centre, 1)
 }
 
-// multiply makes the products of so many rows on the left with the rows lo to hi-1, a block at
+// multiply makes the products of that many rows on the left with the rows lo to hi-1, a block at
 // a time, and hands them on: those of row r on the left with row i are at r*width + i-from.
 func (p *products) multiply(scratch *productScratch, left, lo, hi int, each func(products []float32, width, from, to int)) {
 	d := len(p.centre)

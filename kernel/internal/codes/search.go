@@ -100,7 +100,7 @@ func (p *Prepared) release() {
 
 // A room is what the weights of a search may take, and will take, in bytes.
 type room struct {
-	held  int64   // taken beside the weights
+	held  int64   // taken in addition to the weights
 	left  int64   // for the weights
 	entry int64   // of a pair: one weight in the half, two in the whole matrix
 	need  float64 // of the weights of this rank, by the survey
@@ -160,7 +160,7 @@ func (f *filterPass) mirror(ctx context.Context, out *rows.Result, start []int, 
 	return err
 }
 
-// Bytes is the bytes that a search by codes takes beside the matrix of weights: what every
+// Bytes is the bytes that a search by codes takes in addition to the matrix of weights: what every
 // search keeps of a row, the codes, the order of them in the making, the tiles with the
 // terms of their rows and columns, the sample, and the scratch memory of the workers.
 func Bytes(n, d, workers int) int64 {

@@ -46,7 +46,7 @@ const (
 	tailLevels = 4
 	// tailStep is the logarithm of the quotient of the weights of one radius and the next.
 	tailStep = 3.5
-	// tailBundles is the most bundles there are. So few cost little beside the search.
+	// tailBundles is the most bundles there are. So few cost little compared with the search.
 	tailBundles = 256
 )
 

@@ -53,7 +53,7 @@ func everyPairGraph(ctx context.Context, p *rows.Points, b base.Bandwidth, o *ba
 	}, nil
 }
 
-// everyPairBytes is what a graph of every pair of n points in d dimensions takes beside
+// everyPairBytes is what a graph of every pair of n points in d dimensions takes in addition to
 // the weights.
 func everyPairBytes(n, d, workers int) int64 {
 	return int64(n)*(rows.RowBytes+8+4+4) + int64(workers)*distance.DistanceScratchBytes(d)

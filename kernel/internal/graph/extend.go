@@ -47,7 +47,7 @@ func (g *Graph) CopyStored(ctx context.Context, a rows.Arrays, workers *par.Work
 }
 
 // Extended returns g with the weights of the arrays in place of its own, and with bounds
-// of its own to change. held bytes are taken beside the matrix.
+// of its own to change. held bytes are taken in addition to the matrix.
 func (g *Graph) Extended(ctx context.Context, a rows.Arrays, held int64, o *base.Options) (*Graph, error) {
 	n := g.Rows.Rows()
 	out := *g

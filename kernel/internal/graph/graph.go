@@ -68,7 +68,7 @@ func SearchError(o *base.Options, err error) error {
 	return TooManyWeights(o, e.Need, e.Denied)
 }
 
-// TooManyWeights returns the error of weights that need so many bytes. denied tells that
+// TooManyWeights returns the error of weights that need that many bytes. denied tells that
 // Options.Reserve has refused them.
 func TooManyWeights(o *base.Options, need int64, denied bool) error {
 	err := base.Refused("store weights", need, o.MaxMemory, denied)
@@ -76,7 +76,7 @@ func TooManyWeights(o *base.Options, need int64, denied bool) error {
 	return err
 }
 
-// SearchBytes is what is held beside the weights at most: by a search, or by the steps that
+// SearchBytes is what is held in addition to the weights at most: by a search, or by the steps that
 // follow it.
 func SearchBytes(n, d int, o *base.Options) int64 {
 	workers := o.Workers.Count()
@@ -86,7 +86,7 @@ func SearchBytes(n, d int, o *base.Options) int64 {
 	return max(everyPairBytes(n, d, workers), codes.Bytes(n, d, workers), StepBytes(n, o))
 }
 
-// StepBytes is what the steps of a truncated graph hold beside its weights: Options.StepBytes,
+// StepBytes is what the steps of a truncated graph hold in addition to its weights: Options.StepBytes,
 // of each row its degree, its bound twice, its order and its group, the sums of x over equal
 // points, and the scratch memory of the workers.
 func StepBytes(n int, o *base.Options) int64 {

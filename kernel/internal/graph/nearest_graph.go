@@ -72,7 +72,7 @@ func Nearest(ctx context.Context, p *rows.Points, b base.Bandwidth, k int, o *ba
 	return g, nil
 }
 
-// NearestHeld is what is held beside the matrix at most: k nearest neighbours of n points
+// NearestHeld is what is held in addition to the matrix at most: k nearest neighbours of n points
 // until it is made, or the steps that follow.
 func NearestHeld(n, d, k int, o *base.Options) int64 {
 	return max(mem.Saturate(float64(NearestSearchBytes(n, d, k, o))+float64(n)*float64(k)*nearestBytes), StepBytes(n, o))
@@ -98,7 +98,7 @@ func farthestOf(found *rows.Neighbours) float64 {
 	return math.Sqrt(most)
 }
 
-// NearestSearchBytes is what a search for k nearest neighbours takes beside them.
+// NearestSearchBytes is what a search for k nearest neighbours takes in addition to them.
 func NearestSearchBytes(n, d, k int, o *base.Options) int64 {
 	workers := o.Workers.Count()
 	if d <= maxTree {

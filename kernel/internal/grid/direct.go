@@ -14,7 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
-// directRows are weights beside the grid: those of all pairs one of whose points is
+// directRows are weights in addition to the grid: those of all pairs one of whose points is
 // out of it, stored for both.
 type directRows struct {
 	Rows []uint32 // that have any, ascending

@@ -148,7 +148,7 @@ func (pass *gridPass[T]) Prepare(ctx context.Context) error {
 	return pass.nodes.Do(ctx, pass.op.Workers)
 }
 
-// NeedsAll reports whether a rank needs rows of x beside its own: direct rows do. The others
+// NeedsAll reports whether a rank needs rows of x that are not its own: direct rows do. The others
 // get what they need by nodes.
 func (pass *gridPass[T]) NeedsAll() bool { return len(pass.op.Direct.Rows) > 0 }
 

@@ -124,7 +124,7 @@ func (op *Background) Row(i int) (ind []uint32, val []float64) {
 	return op.ind[lo:hi], op.Val[lo:hi]
 }
 
-// backgroundBytes is what the operator takes beside the stored entries: counts
+// backgroundBytes is what the operator takes in addition to the stored entries: counts
 // or pointers and their copy, norms, degrees, and the bounds of all rows,
 // which are sorted; a DistanceScratch for each worker.
 func backgroundBytes(n, d int, o *base.Options) int64 {

@@ -13,7 +13,7 @@ import (
 )
 
 // densePass is the pass of dense: games of blocks against blocks make W x, chunks of its
-// rows follow. As long as the degrees are not known, a column of ones stands beside those
+// rows follow. As long as the degrees are not known, a column of ones stands next to those
 // of x.
 //
 // Of ranks each plays the games of its own blocks, and adds up for the rows of these alone:

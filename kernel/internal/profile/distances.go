@@ -68,7 +68,7 @@ func (s *distanceSample) Run(worker, group int) {
 	}
 }
 
-// bin returns a bin with so many distances.
+// bin returns a bin with that many distances.
 func (s *distanceSample) bin(bin int, count uint32) DistanceBin {
 	return DistanceBin{binEdge(bin) / s.scale, binEdge(bin+1) / s.scale, float64(count), bin}
 }

@@ -11,7 +11,7 @@ import (
 // Memory is the memory that the writers of a search may take.
 type Memory struct {
 	request     *Request
-	held        int64 // bytes that the search holds beside it
+	held        int64 // bytes that the search holds in addition to it
 	entry       int64 // bytes of an entry, until the matrix is made
 	writers     int64
 	first       int          // entries of the first slab of a writer
@@ -23,7 +23,7 @@ type Memory struct {
 	denied   bool  // Request.Reserve has refused more
 }
 
-// Begin reserves what writers are expected to take, in bytes, beside the bytes that the
+// Begin reserves what writers are expected to take, in bytes, in addition to the bytes that the
 // search holds. An entry takes the given number of bytes. Where writers take more, it is
 // reserved as they go. Without Request.Reserve they may take all that is left of
 // Request.Memory from the beginning. Where there is room for all that is expected, the first slab
@@ -52,7 +52,7 @@ func (m *Memory) Short() bool { return m.short.Load() }
 func (m *Memory) Exhaust() { m.short.Store(true) }
 
 // Err returns nil, or, where a writer wanted more than was left, the error of a search
-// that by its own estimate needs so many bytes for weights.
+// that by its own estimate needs that many bytes for weights.
 func (m *Memory) Err(need float64) error {
 	if !m.Short() {
 		return nil

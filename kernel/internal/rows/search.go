@@ -18,7 +18,7 @@ type Request struct {
 	Gamma    float64                // the weight of points at distance d is exp(-Gamma d^2)
 	Layout   sparse.Layout          // of the matrix of weights
 	Memory   int64                  // bytes that the search may take, the matrix included
-	Held     int64                  // bytes of Memory that the caller counts as taken beside the matrix; a search that takes more counts more
+	Held     int64                  // bytes of Memory that the caller counts as taken in addition to the matrix; a search that takes more counts more
 	Reserve  func(bytes int64) bool // asked before memory is taken, with all that the search will hold; nil when all of Memory may be taken
 	Nearest  bool                   // the caller may ask Result.Nearest; otherwise the search keeps nothing for it
 	Workers  *par.Workers           // nil when the caller works alone
@@ -52,7 +52,7 @@ func (r *Request) StoredBytes(n int) (none, entry int64) {
 	return none, one - none
 }
 
-// RowBytes is the bytes that a row takes beside its weights until a graph is done: the
+// RowBytes is the bytes that a row takes in addition to its weights until a graph is done: the
 // count, tail, sum, degree, bound, order and group of the row.
 const RowBytes = 8 + 8 + 8 + 8 + 4 + 4 + 4
 

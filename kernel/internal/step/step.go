@@ -65,7 +65,7 @@ type finish struct {
 	total     []float64 // scratch of k
 }
 
-// row returns what row i of a step takes beside (W x)_i, given its degree: the degree, 1
+// row returns what row i of a step takes in addition to (W x)_i, given its degree: the degree, 1
 // for a row without neighbours; the diagonal of the scaled L_X; the factors of x_i - m_i
 // and of the label term in the step; the factor of x_i in the label term; and the row of
 // f.target. They are results and not a struct, which would be kept in memory.

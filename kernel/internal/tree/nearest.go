@@ -89,7 +89,7 @@ func nearest(ctx context.Context, k int, req *rows.Request, byRow bool) (*rows.N
 
 const groupsPerPiece = 16
 
-// Bytes is what a search for k neighbours of n points in d dimensions takes beside the
+// Bytes is what a search for k neighbours of n points in d dimensions takes in addition to the
 // neighbours: what the tree takes, its blocks, which may be half empty, and the groups of
 // the workers that have a piece.
 func Bytes(n, d, k, workers int) int64 {

@@ -51,7 +51,7 @@ func (op *Truncated) Matrix(ctx context.Context) (*sparse.CSR, error) {
 	return sparse.Adopt(ctx, op.Workers, sparse.Plain, n, n, ptr, ind, val)
 }
 
-// checkMatrix refuses a matrix that does not fit in the memory limit beside the operator.
+// checkMatrix refuses a matrix that does not fit in the memory limit in addition to the operator.
 func (op *Truncated) checkMatrix(entries uint64) error {
 	size, ok := sparse.Plain.Bytes(op.N(), entries)
 	if !ok {

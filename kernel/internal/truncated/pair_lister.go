@@ -76,7 +76,7 @@ func (p *pairLister) Run(worker, piece int) {
 	p.progress.Add()
 }
 
-// take takes the memory of so many numbers, and reports whether all workers have had theirs.
+// take takes the memory of that many numbers, and reports whether all workers have had theirs.
 func (p *pairLister) take(numbers int) bool {
 	if !p.memory.Short() && !p.memory.Take(numbers) {
 		p.memory.Exhaust()

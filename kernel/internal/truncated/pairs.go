@@ -108,7 +108,7 @@ func (op *Pairs) search(ctx context.Context, p *rows.Points, b base.Bandwidth, r
 	return g, counts, op.adopt(ctx, g, p.N)
 }
 
-// pairsHeld is what is held beside the list of pairs at most, with the readers of products:
+// pairsHeld is what is held in addition to the list of pairs at most, with the readers of products:
 // by a search, or by the steps that follow it, which have the points and the clusters.
 func pairsHeld(n, d int, o *base.Options) int64 {
 	steps := mem.Saturate(float64(graph.StepBytes(n, o)) + float64(n)*(4*float64(d)+4))

@@ -35,7 +35,7 @@ const Turns = 8
 // MaxAnchors is how many anchors a codebook may have.
 const MaxAnchors = (math.MaxUint16 + 1) / Turns
 
-// LabelBytes returns how long the labels of so many rows may be as JSON.
+// LabelBytes returns how long the labels of that many rows may be as JSON.
 func LabelBytes(rows int) int64 {
 	const label, names = 12, 64 << 20
 	return label*int64(rows) + names

@@ -242,7 +242,7 @@ func (c *comparison) isProcessorTime() bool {
 }
 
 // besideTime returns the comparison of the time of each case whose processor time is compared
-// beside it.
+// next to it.
 func besideTime(all []*comparison) map[*comparison]*comparison {
 	times := map[string]*comparison{}
 	for _, c := range all {

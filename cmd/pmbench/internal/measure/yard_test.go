@@ -129,7 +129,7 @@ func TestCalmOperations(t *testing.T) {
 			return Run(t.Context(), l, "ranks", cases, Schedule{Rounds: 1, Slice: 8 * (short + long), Long: time.Hour}, func(r *record.Record) error {
 				// The first run is to warm up, and the second is calm.
 				if r.Iterations != 1 || *r.YardSeconds != quick || r.Seconds < long.Seconds() {
-					t.Errorf("%d operations of %g s, of %d, of which %d are calm, beside a reading of %g", r.Iterations, r.Seconds, runs, calm, *r.YardSeconds)
+					t.Errorf("%d operations of %g s, of %d, of which %d are calm, next to a reading of %g", r.Iterations, r.Seconds, runs, calm, *r.YardSeconds)
 				}
 				return nil
 			})

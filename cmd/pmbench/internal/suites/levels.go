@@ -61,7 +61,7 @@ type levelContest struct {
 	settings []*simd.Kernels
 	chosen   int
 	times    int             // how often the loop runs between two looks at the clock
-	least    []time.Duration // of each setting, of so many runs
+	least    []time.Duration // of each setting, of that many runs
 	turns    [][]float64     // the least of each round, by settings
 	stretch  time.Duration   // how long each setting runs at a time
 	rounds   int             // in which settings take turns
