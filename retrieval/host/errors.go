@@ -6,8 +6,8 @@ import (
 	"io/fs"
 )
 
-// ErrRecordsFile reports a text file of records with the name of the file that records are kept in.
-var ErrRecordsFile = errors.New("the text file of the records has the name of the file that they are kept in")
+// errRecordsFile reports a text file of records with the name of the file that records are kept in.
+var errRecordsFile = errors.New("the records are kept in a file of this name: give their text file another one")
 
 // A SourceError reports a file that was made of another model or with other settings. It is not replaced.
 type SourceError struct {

@@ -102,7 +102,7 @@ func TestRecordsRefused(t *testing.T) {
 	for records, c := range map[string]struct {
 		sealed bool
 		want   error
-	}{"names.txt": {false, nil}, strings.TrimSuffix(model, ".model") + ".records": {true, ErrRecordsFile}} {
+	}{"names.txt": {false, nil}, strings.TrimSuffix(model, ".model") + ".records": {true, errRecordsFile}} {
 		h, err := New(Settings{File: model, Epsilon: 4, Sealed: c.sealed, Records: records})
 		if err != nil {
 			t.Fatal(err)

@@ -129,7 +129,7 @@ func (h *Host) grow(ctx context.Context, g *sealedserver.Gallery, saved *supervi
 func (h *Host) openRecords(ctx context.Context, g *sealedserver.Gallery) (*sealedserver.Records, error) {
 	path, lines := h.beside(".records"), sealedserver.Lines(h.settings.Records)
 	if filepath.Clean(h.settings.Records) == filepath.Clean(path) {
-		return nil, fmt.Errorf("%s: %w", path, ErrRecordsFile)
+		return nil, fmt.Errorf("%s: %w", path, errRecordsFile)
 	}
 	r, err := sealedserver.OpenRecords(ctx, path)
 	switch {

@@ -57,10 +57,7 @@ func (f *Flags) explain(err error) error {
 		}
 		return fmt.Errorf("-labels %w", text.Bare(labels.Err))
 	}
-	switch {
-	case errors.Is(err, host.ErrRecordsFile):
-		return fmt.Errorf("%s: -records names the file that serve keeps the records in: give the text file another name", f.sealed.records)
-	case errors.Is(err, kernel.ErrMemory):
+	if errors.Is(err, kernel.ErrMemory) {
 		return fmt.Errorf("%w; -max-memory allows more", err)
 	}
 	return err
