@@ -21,7 +21,7 @@ const (
 	sampledClusters = 256
 )
 
-// Seconds estimates the time of Find with one worker, the time of the weights apart, by
+// Seconds estimates the time of Find with one worker, without the time of the weights, by
 // the candidates of some clusters.
 func (p *Prepared) Seconds(ctx context.Context) (float64, error) {
 	cl, d := p.cl, float64(p.cl.D)
