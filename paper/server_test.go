@@ -1,4 +1,4 @@
-package server
+package paper
 
 import (
 	"context"
@@ -7,24 +7,22 @@ import (
 	"slices"
 	"testing"
 
-	"go.uber.org/goleak"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/align"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
+	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
-	"github.com/seed-64e14a55/privatemail/paper"
 	"github.com/seed-64e14a55/privatemail/post"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
 const hiddenRows = 3
 
 // fixture returns a server and a question it can answer, in the given mode.
-func fixture(t *testing.T, mode string) (*Server, *paper.Question) {
+func fixture(t *testing.T, mode string) (*Server, *Question) {
 	t.Helper()
 	const gallery, public, classes = 60, 30, 4
 	x, y, err := synth.Classes(hiddenRows+gallery+public, 6, classes, 1)
@@ -44,12 +42,12 @@ func fixture(t *testing.T, mode string) (*Server, *paper.Question) {
 	}
 	t.Cleanup(func() { engine.Close() })
 	const first = hiddenRows + gallery
-	set, err := paper.NewPublic(rows(first, len(y)), y[first:], classes)
+	set, err := NewPublic(rows(first, len(y)), y[first:], classes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	method := paper.DefaultMethod()
-	p, err := New(t.Context(), engine, Rows{rows(hiddenRows, first), y[hiddenRows:first]}, set, method, 5, 7)
+	method := DefaultMethod()
+	p, err := NewServer(t.Context(), engine, Rows{rows(hiddenRows, first), y[hiddenRows:first]}, set, method, 5, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +62,7 @@ func fixture(t *testing.T, mode string) (*Server, *paper.Question) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := &paper.Question{Public: set.Hash(), Release: r}
+	q := &Question{Public: set.Hash(), Release: r}
 	if mode == release.ModePublic {
 		q.Labels = labels
 	}
@@ -93,7 +91,7 @@ func TestAnswerEqualsItsParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := out.Points.RawMatrix()
-		s, err := paper.Align(rows(x, hiddenRows, x.Rows), p.anchors)
+		s, err := align.Rows(rows(x, hiddenRows, x.Rows), p.anchors)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,22 +115,22 @@ func TestAnswerEqualsItsParts(t *testing.T) {
 
 func TestAnswerRefuses(t *testing.T) {
 	p, q := fixture(t, release.ModeDropped)
-	change := func(f func(*release.Release)) *paper.Question {
+	change := func(f func(*release.Release)) *Question {
 		r := *q.Release
 		f(&r)
-		return &paper.Question{Public: q.Public, Release: &r}
+		return &Question{Public: q.Public, Release: &r}
 	}
 	for name, c := range map[string]struct {
-		question *paper.Question
+		question *Question
 		want     error
 	}{
-		"none":             {nil, paper.ErrQuestion},
-		"empty":            {new(paper.Question), paper.ErrQuestion},
-		"other public set": {&paper.Question{Release: q.Release}, paper.ErrQuestion},
-		"too few rows":     {change(func(r *release.Release) { r.Rows, r.Grid = 20, r.Grid[:40] }), paper.ErrQuestion},
-		"other alpha":      {change(func(r *release.Release) { r.Query.Alpha = 0.5 }), paper.ErrMethod},
-		"other sigma":      {change(func(r *release.Release) { r.Query.Sigma = 5 }), paper.ErrMethod},
-		"other table":      {change(func(r *release.Release) { r.Query.Table = "equal" }), paper.ErrMethod},
+		"none":             {nil, ErrQuestion},
+		"empty":            {new(Question), ErrQuestion},
+		"other public set": {&Question{Release: q.Release}, ErrQuestion},
+		"too few rows":     {change(func(r *release.Release) { r.Rows, r.Grid = 20, r.Grid[:40] }), ErrQuestion},
+		"other alpha":      {change(func(r *release.Release) { r.Query.Alpha = 0.5 }), ErrMethod},
+		"other sigma":      {change(func(r *release.Release) { r.Query.Sigma = 5 }), ErrMethod},
+		"other table":      {change(func(r *release.Release) { r.Query.Table = "equal" }), ErrMethod},
 		"damaged":          {change(func(r *release.Release) { r.Step = 3 }), release.ErrRelease},
 	} {
 		if a, err := p.Answer(t.Context(), c.question); !errors.Is(err, c.want) || a != nil {
@@ -140,12 +138,12 @@ func TestAnswerRefuses(t *testing.T) {
 		}
 	}
 	// More hidden rows than there can be dummies.
-	few, err := paper.NewPublic(rows(p.public.Features(), 0, 20), p.public.Labels()[:20], p.public.Classes())
+	few, err := NewPublic(rows(p.public.Features(), 0, 20), p.public.Labels()[:20], p.public.Classes())
 	if err != nil {
 		t.Fatal(err)
 	}
 	smaller := &Server{engine: p.engine, public: few, method: p.method, matches: 5, anchors: p.anchors, gallery: p.gallery}
-	if _, err := smaller.Answer(t.Context(), &paper.Question{Public: few.Hash(), Release: q.Release}); !errors.Is(err, paper.ErrQuestion) {
+	if _, err := smaller.Answer(t.Context(), &Question{Public: few.Hash(), Release: q.Release}); !errors.Is(err, ErrQuestion) {
 		t.Errorf("too many rows: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -155,24 +153,24 @@ func TestAnswerRefuses(t *testing.T) {
 	}
 }
 
-func TestNewRefuses(t *testing.T) {
+func TestNewServerRefuses(t *testing.T) {
 	p, _ := fixture(t, release.ModeDropped)
 	one := blas64.General{Rows: 1, Cols: 6, Stride: 6, Data: []float64{1, 0, 0, 0, 0, 0}}
-	none := paper.Method{}
+	none := Method{}
 	for name, c := range map[string]struct {
 		gallery Rows
-		method  paper.Method
+		method  Method
 		matches int
 		want    error
 	}{
-		"no labels":        {Rows{Features: one}, p.method, 1, ErrRows},
-		"too many matches": {Rows{one, []int32{0}}, p.method, 2, ErrRows},
-		"no matches":       {Rows{one, []int32{0}}, p.method, 0, ErrRows},
-		"dimension":        {Rows{blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: []float64{1, 0}}, []int32{0}}, p.method, 1, ErrRows},
-		"storage":          {Rows{blas64.General{Rows: 1 << 30, Cols: 6, Stride: 6}, nil}, p.method, 1, ErrRows},
-		"no method":        {Rows{one, []int32{0}}, none, 1, paper.ErrMethod},
+		"no labels":        {Rows{Features: one}, p.method, 1, kernel.ErrShape},
+		"too many matches": {Rows{one, []int32{0}}, p.method, 2, kernel.ErrShape},
+		"no matches":       {Rows{one, []int32{0}}, p.method, 0, kernel.ErrShape},
+		"dimension":        {Rows{blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: []float64{1, 0}}, []int32{0}}, p.method, 1, kernel.ErrShape},
+		"storage":          {Rows{blas64.General{Rows: 1 << 30, Cols: 6, Stride: 6}, nil}, p.method, 1, kernel.ErrShape},
+		"no method":        {Rows{one, []int32{0}}, none, 1, ErrMethod},
 	} {
-		if _, err := New(t.Context(), p.engine, c.gallery, p.public, c.method, c.matches, 1); !errors.Is(err, c.want) {
+		if _, err := NewServer(t.Context(), p.engine, c.gallery, p.public, c.method, c.matches, 1); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1,7 +1,8 @@
-package server
+package paper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -9,10 +10,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/align"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
-	"github.com/seed-64e14a55/privatemail/paper"
 	"github.com/seed-64e14a55/privatemail/post"
 )
 
@@ -25,35 +26,35 @@ type Rows struct {
 // A Server answers questions as Algorithm 1 does. It is safe for concurrent use.
 type Server struct {
 	engine  *privatemail.Engine
-	public  *paper.Public
-	method  paper.Method
+	public  *Public
+	method  Method
 	matches int
 	anchors blas64.General // the public rows in the server's embedding
 	gallery *grid          // the gallery's rows in it
 }
 
-// New embeds the gallery and the public rows, from the start of the given
+// NewServer embeds the gallery and the public rows, from the start of the given
 // seed; that is the long work, and the engine reports it. matches is the number
 // of answers for a hidden row. The engine must stay open while questions are
 // answered. The gallery is not kept.
 //
-// Errors are ErrRows, paper.ErrMethod and those of
+// Errors are kernel.ErrShape for rows that cannot be searched as asked, ErrMethod and those of
 // privatemail.Engine.Embed.
-func New(ctx context.Context, engine *privatemail.Engine, gallery Rows, public *paper.Public, method paper.Method, matches int, seed uint64) (*Server, error) {
+func NewServer(ctx context.Context, engine *privatemail.Engine, gallery Rows, public *Public, method Method, matches int, seed uint64) (*Server, error) {
 	if err := method.Check(); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, err
 	}
 	n, d, err := points.Dims(gallery.Features)
 	if err != nil {
-		return nil, fmt.Errorf("server: %w: %w", ErrRows, err)
+		return nil, fmt.Errorf("paper: gallery: %w", err)
 	}
 	if d != public.Dimension() || len(gallery.Labels) != n || matches < 1 || matches > n || n > math.MaxInt32 {
-		return nil, fmt.Errorf("server: %w: %d rows of %d features, want %d, with %d labels, for %d matches",
-			ErrRows, n, d, public.Dimension(), len(gallery.Labels), matches)
+		return nil, fmt.Errorf("paper: gallery: %w: %d rows of %d features, want %d, with %d labels, for %d matches",
+			kernel.ErrShape, n, d, public.Dimension(), len(gallery.Labels), matches)
 	}
 	table, err := kernel.TableByName(method.Table, method.Bandwidth)
 	if err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, fmt.Errorf("paper: %w", err)
 	}
 	all := blas32.General{Rows: n + public.Rows(), Cols: d, Stride: d, Data: make([]float32, 0, (n+public.Rows())*d)}
 	for _, x := range []blas64.General{gallery.Features, public.Features()} {
@@ -70,7 +71,7 @@ func New(ctx context.Context, engine *privatemail.Engine, gallery Rows, public *
 		Dim: method.Dim, SigmaQ: method.SigmaQ, Seed: seed, Steps: method.Steps,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, fmt.Errorf("paper: %w", err)
 	}
 	x := out.Points.RawMatrix()
 	return &Server{
@@ -85,13 +86,12 @@ func rows(x blas64.General, lo, hi int) blas64.General {
 }
 
 // Answer finds the nearest rows of the gallery for every hidden row of the
-// question. Errors are paper.ErrQuestion, paper.ErrMethod where the two sides use
-// different numbers, paper.ErrDegenerate where the public rows do not
-// determine an alignment, and those of paper.Question.Check and
+// question. Errors are ErrQuestion, also where the public rows do not determine an alignment,
+// ErrMethod where the two sides use different numbers, and those of Question.Check and
 // privatemail.Engine.Continue.
-func (s *Server) Answer(ctx context.Context, question *paper.Question) (*paper.Matches, error) {
+func (s *Server) Answer(ctx context.Context, question *Question) (*Matches, error) {
 	if err := s.checkQuestion(question); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, err
 	}
 	r := question.Release
 	hidden := r.Rows - s.public.Rows()
@@ -99,32 +99,35 @@ func (s *Server) Answer(ctx context.Context, question *paper.Question) (*paper.M
 	if r.Labels.Mode == release.ModePublic {
 		var err error
 		if labels, err = release.Declare(question.Labels, r.Query.Classes); err != nil {
-			return nil, fmt.Errorf("server: %w", err)
+			return nil, fmt.Errorf("paper: %w", err)
 		}
 	}
 	out, err := s.engine.Continue(ctx, r, labels, &post.Settings{Steps: s.method.Steps})
 	if err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, fmt.Errorf("paper: %w", err)
 	}
 	x := out.Points.RawMatrix()
-	similarity, err := paper.Align(rows(x, hidden, x.Rows), s.anchors)
+	similarity, err := align.Rows(rows(x, hidden, x.Rows), s.anchors)
+	if errors.Is(err, align.ErrDegenerate) {
+		return nil, fmt.Errorf("paper: %w: %w", ErrQuestion, err)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, fmt.Errorf("paper: %w", err)
 	}
 	asked, err := similarity.Apply(rows(x, 0, hidden))
 	if err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, fmt.Errorf("paper: %w", err)
 	}
 	if err := points.CheckFinite(asked); err != nil {
-		return nil, fmt.Errorf("server: aligned rows: %w", err)
+		return nil, fmt.Errorf("paper: aligned rows: %w", err)
 	}
 	return s.match(ctx, r.ID, asked)
 }
 
 // checkQuestion refuses an invalid question, and one for another server.
-func (s *Server) checkQuestion(question *paper.Question) error {
+func (s *Server) checkQuestion(question *Question) error {
 	if question == nil {
-		return fmt.Errorf("%w: there is none", paper.ErrQuestion)
+		return fmt.Errorf("paper: %w: there is none", ErrQuestion)
 	}
 	if err := question.Check(); err != nil {
 		return err
@@ -133,22 +136,22 @@ func (s *Server) checkQuestion(question *paper.Question) error {
 	hidden := r.Rows - s.public.Rows()
 	switch {
 	case question.Public != s.public.Hash():
-		return fmt.Errorf("%w: it is about another public set", paper.ErrQuestion)
+		return fmt.Errorf("paper: %w: it is about another public set", ErrQuestion)
 	case hidden < 1 || hidden > s.public.Classes()+1:
-		return fmt.Errorf("%w: %d hidden rows, want 1 to %d", paper.ErrQuestion, hidden, s.public.Classes()+1)
+		return fmt.Errorf("paper: %w: %d hidden rows, want 1 to %d", ErrQuestion, hidden, s.public.Classes()+1)
 	case r.Columns != s.method.Dim || r.Query.Alpha != s.method.Alpha || r.Query.Table != s.method.Table ||
 		math.Abs(r.Query.Sigma/s.method.Bandwidth.Sigma()-1) > 1e-12:
-		return fmt.Errorf("%w: the release has other numbers", paper.ErrMethod)
+		return fmt.Errorf("paper: %w: the release has other numbers", ErrMethod)
 	}
 	return nil
 }
 
 // match finds the nearest rows of the gallery for each row that is asked for.
-func (s *Server) match(ctx context.Context, id [16]byte, asked blas64.General) (*paper.Matches, error) {
-	answer := &paper.Matches{Question: id, Hidden: asked.Rows, Each: s.matches}
+func (s *Server) match(ctx context.Context, id [16]byte, asked blas64.General) (*Matches, error) {
+	answer := &Matches{Question: id, Hidden: asked.Rows, Each: s.matches}
 	for i := range asked.Rows {
 		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("server: %w", err)
+			return nil, fmt.Errorf("paper: %w", err)
 		}
 		for _, c := range s.gallery.nearest(asked.Data[i*asked.Stride:][:asked.Cols], s.matches) {
 			answer.IDs = append(answer.IDs, int64(c.row))

@@ -1,6 +1,13 @@
-package paper
+// Package align finds the similarity that takes the rows of one matrix nearest to those of another:
+// a turn, a scale and a shift.
+//
+// References: Kabsch, "A solution for the best rotation to relate two sets of vectors" (1976);
+// Umeyama, "Least-squares estimation of transformation parameters between two point patterns"
+// (1991).
+package align
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -9,6 +16,10 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
 )
+
+// ErrDegenerate reports anchors that do not determine an alignment; the error is a
+// *DegenerateError.
+var ErrDegenerate = errors.New("the anchors do not determine an alignment")
 
 // A DegenerateError says what the anchors lack. It matches ErrDegenerate.
 type DegenerateError struct {
@@ -24,10 +35,10 @@ type DegenerateError struct {
 // Error implements error.
 func (e *DegenerateError) Error() string {
 	if e.Rank >= e.Need {
-		return fmt.Sprintf("paper: align: %v: %d anchors in %d dimensions are mirrored, and no rotation is the best",
+		return fmt.Sprintf("align: %v: %d anchors in %d dimensions are mirrored, and no rotation is the best",
 			ErrDegenerate, e.Anchors, e.Dimension)
 	}
-	return fmt.Sprintf("paper: align: %v: %d anchors share %d directions of %d, at least %d are needed",
+	return fmt.Sprintf("align: %v: %d anchors share %d directions of %d, at least %d are needed",
 		ErrDegenerate, e.Anchors, e.Rank, e.Dimension, e.Need)
 }
 
@@ -41,7 +52,7 @@ type Similarity struct {
 	Translation []float64
 }
 
-// Align returns the similarity that takes the rows of from nearest to those of
+// Rows returns the similarity that takes the rows of from nearest to those of
 // to, row by row, in the sum of squares (Kabsch 1976, Umeyama 1991). With both
 // centred and U S V' the singular values of from'to,
 //
@@ -57,16 +68,16 @@ type Similarity struct {
 // a *DegenerateError; it is kernel.ErrShape where the sizes differ and
 // kernel.ErrNonFinite for NaN and infinities. Ranks are counted above the rounding
 // error of the sums.
-func Align(from, to blas64.General) (*Similarity, error) {
+func Rows(from, to blas64.General) (*Similarity, error) {
 	if err := checkAnchors(from, to); err != nil {
-		return nil, fmt.Errorf("paper: align: %w", err)
+		return nil, fmt.Errorf("align: %w", err)
 	}
 	n, k := from.Rows, from.Cols
 	need := max(k-1, 1) // one direction at least, for the scale
 	degenerate := &DegenerateError{Anchors: n, Dimension: k, Need: need}
 	p, q := newCloud(from), newCloud(to)
 	if math.IsInf(p.norm, 0) || math.IsInf(q.norm, 0) {
-		return nil, fmt.Errorf("paper: align: %w: the anchors are too far apart", points.ErrNonFinite)
+		return nil, fmt.Errorf("align: %w: the anchors are too far apart", points.ErrNonFinite)
 	}
 	rounding := float64(n+k) * (p.rounding + q.rounding)
 	if !(rounding < 1) { // coincident, or none
@@ -76,7 +87,7 @@ func Align(from, to blas64.General) (*Similarity, error) {
 	covariance.Mul(p.unit.T(), q.unit)
 	var svd mat.SVD
 	if !svd.Factorize(&covariance, mat.SVDFull) {
-		return nil, fmt.Errorf("paper: align: %w: no singular values", ErrDegenerate)
+		return nil, fmt.Errorf("align: %w: no singular values", ErrDegenerate)
 	}
 	values := svd.Values(nil)
 	for _, s := range values {
@@ -137,10 +148,10 @@ func checkAnchors(from, to blas64.General) error {
 func (s *Similarity) Apply(x blas64.General) (blas64.General, error) {
 	n, k, err := points.Dims(x)
 	if err != nil {
-		return blas64.General{}, fmt.Errorf("paper: align: %w", err)
+		return blas64.General{}, fmt.Errorf("align: %w", err)
 	}
 	if n < 1 || k != len(s.Translation) {
-		return blas64.General{}, fmt.Errorf("paper: align: %w: %d x %d rows, want some of %d dimensions", points.ErrShape, n, k, len(s.Translation))
+		return blas64.General{}, fmt.Errorf("align: %w: %d x %d rows, want some of %d dimensions", points.ErrShape, n, k, len(s.Translation))
 	}
 	rows := mat.NewDense(n, k, nil)
 	var in mat.Dense

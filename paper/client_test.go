@@ -1,4 +1,4 @@
-package client
+package paper
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail"
@@ -20,16 +19,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
-	"github.com/seed-64e14a55/privatemail/paper"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const testClasses = 5
 
 // publicRows returns rows of the classes 0 to 3 of five.
-func publicRows(t testing.TB) *paper.Public {
+func publicRows(t testing.TB) *Public {
 	t.Helper()
 	const n = 24
 	x := blas64.General{Rows: n, Cols: 3, Stride: 3, Data: make([]float64, 3*n)}
@@ -40,7 +36,7 @@ func publicRows(t testing.TB) *paper.Public {
 			x.Data[3*i+j] = math.Sin(float64(7*i + 3*j + 1))
 		}
 	}
-	p, err := paper.NewPublic(x, y, testClasses)
+	p, err := NewPublic(x, y, testClasses)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,12 +56,12 @@ func newEngine(t testing.TB) *privatemail.Engine {
 var (
 	unit   = mechanism.Unit{Kind: release.UnitRecord, Name: "x", New: true}
 	record = Record{Features: []float64{3, 0, 4}, Label: 2}
-	sound  = Settings{Epsilon: 1, Delta: 1e-5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger}
+	sound  = ClientSettings{Epsilon: 1, Delta: 1e-5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger}
 )
 
-func newClient(t testing.TB, s Settings) *Client {
+func newClient(t testing.TB, s ClientSettings) *Client {
 	t.Helper()
-	p, err := New(newEngine(t), publicRows(t), paper.DefaultMethod(), s)
+	p, err := NewClient(newEngine(t), publicRows(t), DefaultMethod(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,11 +124,10 @@ func TestHideSkips(t *testing.T) {
 // record is nowhere in it.
 func TestAsk(t *testing.T) {
 	p := newClient(t, sound)
-	q, err := p.Ask(t.Context(), record, unit)
+	m, read, err := p.Ask(t.Context(), record, unit)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := q.Message()
 	if err := m.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -143,25 +138,43 @@ func TestAsk(t *testing.T) {
 	if s := r.Sensitivity; !slices.Equal(s.PrivateRows, []int32{0, 1, 2, 3, 4}) || s.Relation != "replace-one" {
 		t.Errorf("private rows %v under %s", s.PrivateRows, s.Relation)
 	}
-	answer := &paper.Matches{Question: r.ID, Hidden: 5, Each: 2, IDs: make([]int64, 10), Distances: make([]float64, 10)}
-	for i := range answer.IDs {
-		answer.IDs[i], answer.Distances[i] = int64(i), float64(i%2)
+	answer := numbered(m, 5)
+	found, err := read(answer)
+	if err != nil || len(found) != 2 {
+		t.Fatalf("read %v, %v", found, err)
 	}
-	found, err := q.Read(answer)
-	if want := []Match{{int64(2 * q.place()), 0}, {int64(2*q.place() + 1), 1}}; err != nil || !slices.Equal(found, want) {
-		t.Errorf("read %v, want %v, %v", found, want, err)
+	if first := found[0].ID; first%2 != 0 || first < 0 || first > 8 || !slices.Equal(found, []Match{{first, 0}, {first + 1, 1}}) {
+		t.Errorf("read %v, not the matches of one row", found)
+	}
+	if again, err := read(answer); err != nil || !slices.Equal(again, found) {
+		t.Errorf("read %v, then %v, %v", found, again, err)
+	}
+	for place := range 5 {
+		found, err := readMatches(answer, r.ID, 5, place)
+		if want := []Match{{int64(2 * place), 0}, {int64(2*place + 1), 1}}; err != nil || !slices.Equal(found, want) {
+			t.Errorf("place %d: read %v, want %v, %v", place, found, want, err)
+		}
 	}
 	other := *answer
 	other.Question[0]++
-	fewer := paper.Matches{Question: r.ID, Hidden: 4, Each: 2, IDs: answer.IDs[:8], Distances: answer.Distances[:8]}
-	for name, wrong := range map[string]*paper.Matches{"none": nil, "other question": &other, "other rows": &fewer} {
-		if _, err := q.Read(wrong); !errors.Is(err, paper.ErrMatches) {
+	fewer := Matches{Question: r.ID, Hidden: 4, Each: 2, IDs: answer.IDs[:8], Distances: answer.Distances[:8]}
+	for name, wrong := range map[string]*Matches{"none": nil, "other question": &other, "other rows": &fewer} {
+		if _, err := read(wrong); !errors.Is(err, ErrMatches) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := q.Read(new(paper.Matches)); !errors.Is(err, paper.ErrMatches) {
+	if _, err := read(new(Matches)); !errors.Is(err, ErrMatches) {
 		t.Errorf("empty answer: %v", err)
 	}
+}
+
+// numbered returns an answer of two matches for each hidden row, the ids counted through.
+func numbered(q *Question, hidden int) *Matches {
+	answer := &Matches{Question: q.Release.ID, Hidden: hidden, Each: 2, IDs: make([]int64, 2*hidden), Distances: make([]float64, 2*hidden)}
+	for i := range answer.IDs {
+		answer.IDs[i], answer.Distances[i] = int64(i), float64(i%2)
+	}
+	return answer
 }
 
 // The rows are the hidden ones in their order, the record in its place, and
@@ -181,14 +194,19 @@ func TestRows(t *testing.T) {
 }
 
 func TestPublicLabelsGoAlong(t *testing.T) {
-	p := newClient(t, Settings{Epsilon: 1, Delta: 1e-5, Relation: sensitivity.FeaturesReplace, LabelMode: release.ModePublic, SkipOwnClass: true, Ledger: mechanism.NoLedger})
-	q, err := p.Ask(t.Context(), record, unit)
+	p := newClient(t, ClientSettings{Epsilon: 1, Delta: 1e-5, Relation: sensitivity.FeaturesReplace, LabelMode: release.ModePublic, SkipOwnClass: true, Ledger: mechanism.NoLedger})
+	q, read, err := p.Ask(t.Context(), record, unit)
 	if err != nil {
 		t.Fatal(err)
 	}
-	hidden := slices.Clone(q.Message().Labels[:4])
-	if hidden[q.place()] != record.Label {
-		t.Errorf("the record's label is %d", hidden[q.place()])
+	hidden := slices.Clone(q.Labels[:4])
+	found, err := read(numbered(q, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The place that the answer is read from is that of the record.
+	if place := found[0].ID / 2; hidden[place] != record.Label {
+		t.Errorf("the record's label is %d", hidden[place])
 	}
 	slices.Sort(hidden)
 	if !slices.Equal(hidden, []int32{0, 1, 2, 3}) {
@@ -196,25 +214,25 @@ func TestPublicLabelsGoAlong(t *testing.T) {
 	}
 }
 
-func TestNewRefuses(t *testing.T) {
-	change := func(f func(*Settings, *paper.Method)) error {
-		s, m := sound, paper.DefaultMethod()
+func TestNewClientRefuses(t *testing.T) {
+	change := func(f func(*ClientSettings, *Method)) error {
+		s, m := sound, DefaultMethod()
 		f(&s, &m)
-		_, err := New(newEngine(t), publicRows(t), m, s)
+		_, err := NewClient(newEngine(t), publicRows(t), m, s)
 		return err
 	}
 	for name, c := range map[string]struct {
-		f    func(*Settings, *paper.Method)
+		f    func(*ClientSettings, *Method)
 		want error
 	}{
-		"public labels":     {func(s *Settings, _ *paper.Method) { s.LabelMode = release.ModePublic }, ErrLabelDisclosed},
-		"own class skipped": {func(s *Settings, _ *paper.Method) { s.SkipOwnClass = true }, ErrLabelDisclosed},
-		"no bandwidth":      {func(_ *Settings, m *paper.Method) { m.Bandwidth = kernel.Bandwidth{} }, paper.ErrMethod},
-		"no table":          {func(_ *Settings, m *paper.Method) { m.Table = "x" }, paper.ErrMethod},
-		"no steps":          {func(_ *Settings, m *paper.Method) { m.Steps = 0 }, paper.ErrMethod},
-		"no columns":        {func(_ *Settings, m *paper.Method) { m.Dim = 0 }, paper.ErrMethod},
-		"sigma_q no number": {func(_ *Settings, m *paper.Method) { m.SigmaQ = math.NaN() }, paper.ErrMethod},
-		"alpha not finite":  {func(_ *Settings, m *paper.Method) { m.Alpha = math.Inf(1) }, paper.ErrMethod},
+		"public labels":     {func(s *ClientSettings, _ *Method) { s.LabelMode = release.ModePublic }, ErrMethod},
+		"own class skipped": {func(s *ClientSettings, _ *Method) { s.SkipOwnClass = true }, ErrMethod},
+		"no bandwidth":      {func(_ *ClientSettings, m *Method) { m.Bandwidth = kernel.Bandwidth{} }, ErrMethod},
+		"no table":          {func(_ *ClientSettings, m *Method) { m.Table = "x" }, ErrMethod},
+		"no steps":          {func(_ *ClientSettings, m *Method) { m.Steps = 0 }, ErrMethod},
+		"no columns":        {func(_ *ClientSettings, m *Method) { m.Dim = 0 }, ErrMethod},
+		"sigma_q no number": {func(_ *ClientSettings, m *Method) { m.SigmaQ = math.NaN() }, ErrMethod},
+		"alpha not finite":  {func(_ *ClientSettings, m *Method) { m.Alpha = math.Inf(1) }, ErrMethod},
 	} {
 		if err := change(c.f); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
@@ -224,7 +242,7 @@ func TestNewRefuses(t *testing.T) {
 
 func TestAskRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
-		settings func(*Settings)
+		settings func(*ClientSettings)
 		record   Record
 		want     error
 	}{
@@ -233,23 +251,23 @@ func TestAskRefuses(t *testing.T) {
 		"negative label": {nil, Record{Features: record.Features, Label: -1}, ErrRecord},
 		"zero record":    {nil, Record{Features: make([]float64, 3)}, points.ErrZeroRow},
 		"no number":      {nil, Record{Features: []float64{1, math.NaN(), 0}}, points.ErrNonFinite},
-		"no epsilon":     {func(s *Settings) { s.Epsilon = 0 }, record, mechanism.ErrParam},
-		"no relation":    {func(s *Settings) { s.Relation = 0 }, record, sensitivity.ErrRelation},
-		"no ledger":      {func(s *Settings) { s.Ledger = nil }, record, mechanism.ErrLedger},
-		"no label mode":  {func(s *Settings) { s.LabelMode = "" }, record, mechanism.ErrLabels},
+		"no epsilon":     {func(s *ClientSettings) { s.Epsilon = 0 }, record, mechanism.ErrParam},
+		"no relation":    {func(s *ClientSettings) { s.Relation = 0 }, record, sensitivity.ErrRelation},
+		"no ledger":      {func(s *ClientSettings) { s.Ledger = nil }, record, mechanism.ErrLedger},
+		"no label mode":  {func(s *ClientSettings) { s.LabelMode = "" }, record, mechanism.ErrLabels},
 	} {
 		s := sound
 		if c.settings != nil {
 			c.settings(&s)
 		}
-		q, err := newClient(t, s).Ask(t.Context(), c.record, unit)
-		if !errors.Is(err, c.want) || q != nil {
+		q, read, err := newClient(t, s).Ask(t.Context(), c.record, unit)
+		if !errors.Is(err, c.want) || q != nil || read != nil {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newClient(t, sound).Ask(ctx, record, unit); !errors.Is(err, context.Canceled) {
+	if _, _, err := newClient(t, sound).Ask(ctx, record, unit); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -268,10 +286,10 @@ func TestAskSpends(t *testing.T) {
 	defer ledger.Close()
 	s.Ledger = ledger
 	p := newClient(t, s)
-	if _, err := p.Ask(t.Context(), record, unit); err != nil {
+	if _, _, err := p.Ask(t.Context(), record, unit); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Ask(t.Context(), record, unit); !errors.Is(err, mechanism.ErrBudgetExceeded) {
+	if _, _, err := p.Ask(t.Context(), record, unit); !errors.Is(err, mechanism.ErrBudgetExceeded) {
 		t.Errorf("a second question: %v", err)
 	}
 }
@@ -282,7 +300,7 @@ func TestNoEntropyNoQuestion(t *testing.T) {
 	defer func() { system = before }()
 	for _, bytes := range []int64{0, 1, 4, 8, 12} { // fewer than a question takes
 		system = io.LimitReader(before, bytes)
-		if q, err := newClient(t, sound).Ask(t.Context(), record, unit); !errors.Is(err, mechanism.ErrEntropy) || q != nil {
+		if q, read, err := newClient(t, sound).Ask(t.Context(), record, unit); !errors.Is(err, mechanism.ErrEntropy) || q != nil || read != nil {
 			t.Errorf("%d bytes: %v", bytes, err)
 		}
 	}
@@ -290,7 +308,7 @@ func TestNoEntropyNoQuestion(t *testing.T) {
 
 // Errors name no value of the record.
 func TestErrorsHoldNoValues(t *testing.T) {
-	_, err := newClient(t, sound).Ask(t.Context(), Record{Features: []float64{0.123456, math.Inf(1), 0}, Label: 3}, unit)
+	_, _, err := newClient(t, sound).Ask(t.Context(), Record{Features: []float64{0.123456, math.Inf(1), 0}, Label: 3}, unit)
 	if err == nil || strings.Contains(err.Error(), "123") || strings.Contains(err.Error(), "Inf") {
 		t.Errorf("%v", err)
 	}
@@ -300,12 +318,12 @@ func TestErrorsHoldNoValues(t *testing.T) {
 func TestSecretsAreNotPrinted(t *testing.T) {
 	place := 424242
 	secret := Record{Features: []float64{0.424242, 1}, Label: 424242}
-	question := Question{hidden: 5, place: func() int { return place }}
+	read := func(answer *Matches) ([]Match, error) { return readMatches(answer, [16]byte{}, 5, place) }
 	type holder struct {
-		Record   Record
-		question Question
+		Record Record
+		read   func(*Matches) ([]Match, error)
 	}
-	for _, v := range []any{secret, &secret, []Record{secret}, question, &question, holder{secret, question}, &holder{secret, question}} {
+	for _, v := range []any{secret, &secret, []Record{secret}, read, &read, holder{secret, read}, &holder{secret, read}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%q", "%g"} {
 			if text := fmt.Sprintf(verb, v); strings.Contains(text, "424242") {
 				t.Errorf("%s of %T: %s", verb, v, text)
@@ -316,8 +334,5 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "record", secret)
 	if strings.Contains(log.String(), "424242") {
 		t.Errorf("a log has %s", log.String())
-	}
-	if _, err := new(Question).Read(&paper.Matches{}); !errors.Is(err, paper.ErrMatches) {
-		t.Errorf("a question that was not asked: %v", err)
 	}
 }

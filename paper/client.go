@@ -1,4 +1,4 @@
-package client
+package paper
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
-	"github.com/seed-64e14a55/privatemail/paper"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
@@ -33,8 +32,8 @@ func (r Record) Format(s fmt.State, _ rune) {
 // LogValue implements slog.LogValuer, as Format does for fmt.
 func (r Record) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(r)) }
 
-// Settings say what a question is worth. None of these has a default.
-type Settings struct {
+// ClientSettings say what a question is worth. None of these has a default.
+type ClientSettings struct {
 	// Epsilon and Delta are the guarantee for the record under Relation.
 	Epsilon, Delta float64
 	Relation       sensitivity.Relation
@@ -56,9 +55,9 @@ type Settings struct {
 // A Client asks questions as Algorithm 1 does. It is safe for concurrent use.
 type Client struct {
 	engine   *privatemail.Engine
-	public   *paper.Public
-	method   paper.Method
-	settings Settings
+	public   *Public
+	method   Method
+	settings ClientSettings
 }
 
 // A Match is a row of the server's gallery.
@@ -68,55 +67,46 @@ type Match struct {
 	Distance float64
 }
 
-// New checks that the settings keep what they promise. The engine must stay
-// open while questions are asked.
-func New(engine *privatemail.Engine, public *paper.Public, method paper.Method, settings Settings) (*Client, error) {
+// NewClient checks that the settings keep what they promise. The engine must stay
+// open while questions are asked. The error is ErrMethod.
+func NewClient(engine *privatemail.Engine, public *Public, method Method, settings ClientSettings) (*Client, error) {
 	if err := method.Check(); err != nil {
-		return nil, fmt.Errorf("client: %w", err)
+		return nil, err
 	}
 	if settings.Relation.LabelPrivate() {
 		if settings.LabelMode == release.ModePublic {
-			return nil, fmt.Errorf("client: %w: relation %v with public labels; drop or randomise them", ErrLabelDisclosed, settings.Relation)
+			return nil, fmt.Errorf("paper: %w: the label is protected and would be disclosed: relation %v with public labels; drop or randomise them", ErrMethod, settings.Relation)
 		}
 		if settings.SkipOwnClass {
-			return nil, fmt.Errorf("client: %w: relation %v without a dummy of the record's own class", ErrLabelDisclosed, settings.Relation)
+			return nil, fmt.Errorf("paper: %w: the label is protected and would be disclosed: relation %v without a dummy of the record's own class", ErrMethod, settings.Relation)
 		}
 	}
 	return &Client{engine: engine, public: public, method: method, settings: settings}, nil
 }
 
-// A Question is asked, and waits for its answer. What it knows besides the
-// message, the place of the record among the hidden rows, stays here.
-type Question struct {
-	message paper.Question
-	hidden  int
-	// place is a function so that no verb of package fmt prints it, however deep
-	// in a value of the caller the question lies.
-	place func() int
-}
-
-// Message returns what is sent.
-func (q *Question) Message() *paper.Question { return &q.message }
-
-// Ask makes a question about the record. unit is whose budget pays for it. The
+// Ask makes a question about the record, to be sent to a Server, and read, a function for the
+// Server's answer: it returns the matches of the record, nearest first, or ErrMatches. The place
+// of the record among the hidden rows stays in read, where no verb of package fmt prints it.
+//
+// unit is whose budget pays for the question. The
 // start of the iteration is drawn again for every question. Errors are
 // ErrRecord, kernel.ErrNonFinite, privatemail.ErrZeroRow, mechanism.ErrEntropy and those
 // of privatemail.Engine.Privatize64, of which mechanism.ErrSpent means that the
 // budget is spent; none of them holds a value of the record.
-func (c *Client) Ask(ctx context.Context, record Record, unit mechanism.Unit) (*Question, error) {
+func (c *Client) Ask(ctx context.Context, record Record, unit mechanism.Unit) (question *Question, read func(answer *Matches) ([]Match, error), err error) {
 	if len(record.Features) != c.public.Dimension() {
-		return nil, fmt.Errorf("client: %w: %d features, want %d", ErrRecord, len(record.Features), c.public.Dimension())
+		return nil, nil, fmt.Errorf("paper: %w: %d features, want %d", ErrRecord, len(record.Features), c.public.Dimension())
 	}
 	if record.Label < 0 || int(record.Label) >= c.public.Classes() {
-		return nil, fmt.Errorf("client: %w: the label is not in 0 .. %d", ErrRecord, c.public.Classes()-1)
+		return nil, nil, fmt.Errorf("paper: %w: the label is not in 0 .. %d", ErrRecord, c.public.Classes()-1)
 	}
 	// The error does not say where, or what.
 	if slices.ContainsFunc(record.Features, func(v float64) bool { return v-v != 0 }) {
-		return nil, fmt.Errorf("client: the record: %w", points.ErrNonFinite)
+		return nil, nil, fmt.Errorf("paper: the record: %w", points.ErrNonFinite)
 	}
 	row := slices.Clone(record.Features)
 	if points.Normalize(row) == 0 {
-		return nil, fmt.Errorf("client: the record: %w", points.ErrZeroRow)
+		return nil, nil, fmt.Errorf("paper: the record: %w", points.ErrZeroRow)
 	}
 	skip := -1
 	if c.settings.SkipOwnClass {
@@ -124,7 +114,7 @@ func (c *Client) Ask(ctx context.Context, record Record, unit mechanism.Unit) (*
 	}
 	crowd, err := hide(c.public, skip)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	features, labels := crowd.rows(c.public, row, record.Label)
 	out, err := c.engine.Privatize64(ctx, features, labels, &privatemail.PrivateSettings{
@@ -138,21 +128,18 @@ func (c *Client) Ask(ctx context.Context, record Record, unit mechanism.Unit) (*
 	if err != nil {
 		// Where only the hash of the release could not be noted there is one,
 		// but no ledger that knows it.
-		return nil, fmt.Errorf("client: %w", err)
+		return nil, nil, fmt.Errorf("paper: %w", err)
 	}
-	place := crowd.place
-	q := &Question{
-		message: paper.Question{Public: c.public.Hash(), Release: out},
-		hidden:  len(crowd.dummies) + 1, place: func() int { return place },
-	}
+	question = &Question{Public: c.public.Hash(), Release: out}
 	if c.settings.LabelMode == release.ModePublic {
-		q.message.Labels = labels
+		question.Labels = labels
 	}
-	return q, nil
+	hidden, place := len(crowd.dummies)+1, crowd.place
+	return question, func(answer *Matches) ([]Match, error) { return readMatches(answer, out.ID, hidden, place) }, nil
 }
 
 // rows returns the hidden rows and behind them the public ones.
-func (c *crowd) rows(public *paper.Public, row []float64, label int32) (blas64.General, []int32) {
+func (c *crowd) rows(public *Public, row []float64, label int32) (blas64.General, []int32) {
 	own, d := public.Features(), len(row)
 	n := len(c.dummies) + 1 + own.Rows
 	out := blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, 0, n*d)}
@@ -170,18 +157,18 @@ func (c *crowd) rows(public *paper.Public, row []float64, label int32) (blas64.G
 	return out, append(labels, public.Labels()...)
 }
 
-// Read returns the matches of the record, nearest first. The error is paper.ErrMatches.
-func (q *Question) Read(answer *paper.Matches) ([]Match, error) {
-	if answer == nil || q.place == nil {
-		return nil, fmt.Errorf("client: %w: there is none", paper.ErrMatches)
+// readMatches returns the matches of a hidden row in the answer to a question.
+func readMatches(answer *Matches, question [16]byte, hidden, place int) ([]Match, error) {
+	if answer == nil {
+		return nil, fmt.Errorf("paper: %w: there is none", ErrMatches)
 	}
 	if err := answer.Check(); err != nil {
-		return nil, fmt.Errorf("client: %w", err)
+		return nil, err
 	}
-	if answer.Question != q.message.Release.ID || answer.Hidden != q.hidden {
-		return nil, fmt.Errorf("client: %w", paper.ErrMatches)
+	if answer.Question != question || answer.Hidden != hidden {
+		return nil, fmt.Errorf("paper: %w", ErrMatches)
 	}
-	ids, distances := answer.Row(q.place())
+	ids, distances := answer.Row(place)
 	out := make([]Match, len(ids))
 	for i, id := range ids {
 		out[i] = Match{ID: id, Distance: distances[i]}

@@ -1,4 +1,4 @@
-package paper_test
+package align_test
 
 import (
 	"errors"
@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/internal/align"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/paper"
 )
 
 func random(rng *rand.Rand, n, k int) *mat.Dense {
@@ -49,7 +49,7 @@ func flat(x *mat.Dense, columns int) *mat.Dense {
 	return out
 }
 
-func TestAlignRecoversASimilarity(t *testing.T) {
+func TestRowsRecoversASimilarity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {
 		name       string
@@ -70,7 +70,7 @@ func TestAlignRecoversASimilarity(t *testing.T) {
 			rotation := orthogonal(rng, c.k, c.det)
 			shift := random(rng, 1, c.k).RawRowView(0)
 			to := moved(from, c.scale, rotation, shift)
-			s, err := paper.Align(from.RawMatrix(), to.RawMatrix())
+			s, err := align.Rows(from.RawMatrix(), to.RawMatrix())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,13 +98,13 @@ func TestAlignRecoversASimilarity(t *testing.T) {
 
 // Of noisy anchors the alignment is the best there is: no small change of it
 // brings them nearer.
-func TestAlignIsLeastSquares(t *testing.T) {
+func TestRowsIsLeastSquares(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, det := range []float64{1, -1} { // -1: the determinant rule at work
 		from := random(rng, 30, 3)
 		to := moved(from, 2, orthogonal(rng, 3, det), []float64{1, 2, 3})
 		to.Add(to, random(rng, 30, 3))
-		s, err := paper.Align(from.RawMatrix(), to.RawMatrix())
+		s, err := align.Rows(from.RawMatrix(), to.RawMatrix())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestAlignIsLeastSquares(t *testing.T) {
 	}
 }
 
-func TestAlignRefuses(t *testing.T) {
+func TestRowsRefuses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	x := random(rng, 20, 3)
 	same := mat.NewDense(20, 3, nil)
@@ -153,33 +153,33 @@ func TestAlignRefuses(t *testing.T) {
 		from, to *mat.Dense
 		want     error
 	}{
-		{"collinear in space", flat(x, 1), flat(x, 1), paper.ErrDegenerate},
-		{"collinear there", x, flat(x, 1), paper.ErrDegenerate},
-		{"coincident", same, x, paper.ErrDegenerate},
-		{"coincident there", x, same, paper.ErrDegenerate},
-		{"zero", mat.NewDense(20, 3, nil), x, paper.ErrDegenerate},
-		{"one anchor", random(rng, 1, 2), random(rng, 1, 2), paper.ErrDegenerate},
-		{"two anchors in space", random(rng, 2, 3), random(rng, 2, 3), paper.ErrDegenerate},
-		{"a line the wrong way round", line, back, paper.ErrDegenerate},
-		{"a mirrored square: every rotation is as good", square, mirror, paper.ErrDegenerate},
+		{"collinear in space", flat(x, 1), flat(x, 1), align.ErrDegenerate},
+		{"collinear there", x, flat(x, 1), align.ErrDegenerate},
+		{"coincident", same, x, align.ErrDegenerate},
+		{"coincident there", x, same, align.ErrDegenerate},
+		{"zero", mat.NewDense(20, 3, nil), x, align.ErrDegenerate},
+		{"one anchor", random(rng, 1, 2), random(rng, 1, 2), align.ErrDegenerate},
+		{"two anchors in space", random(rng, 2, 3), random(rng, 2, 3), align.ErrDegenerate},
+		{"a line the wrong way round", line, back, align.ErrDegenerate},
+		{"a mirrored square: every rotation is as good", square, mirror, align.ErrDegenerate},
 		{"sizes", x, random(rng, 20, 2), kernel.ErrShape},
 		{"numbers", x, random(rng, 19, 3), kernel.ErrShape},
 		{"no number", broken, x, kernel.ErrNonFinite},
 		{"too large", huge, x, kernel.ErrNonFinite},
 	} {
-		if s, err := paper.Align(c.from.RawMatrix(), c.to.RawMatrix()); !errors.Is(err, c.want) || s != nil {
+		if s, err := align.Rows(c.from.RawMatrix(), c.to.RawMatrix()); !errors.Is(err, c.want) || s != nil {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
-	if _, err := paper.Align(blas64.General{}, blas64.General{}); !errors.Is(err, kernel.ErrShape) {
+	if _, err := align.Rows(blas64.General{}, blas64.General{}); !errors.Is(err, kernel.ErrShape) {
 		t.Errorf("nothing: %v", err)
 	}
-	_, err := paper.Align(flat(x, 1).RawMatrix(), flat(x, 1).RawMatrix())
-	if e := new(paper.DegenerateError); !errors.As(err, &e) || *e != (paper.DegenerateError{Anchors: 20, Dimension: 3, Rank: 1, Need: 2}) {
+	_, err := align.Rows(flat(x, 1).RawMatrix(), flat(x, 1).RawMatrix())
+	if e := new(align.DegenerateError); !errors.As(err, &e) || *e != (align.DegenerateError{Anchors: 20, Dimension: 3, Rank: 1, Need: 2}) {
 		t.Errorf("%#v", e)
 	}
 	// What is wrong here is not a lack of directions.
-	_, err = paper.Align(square.RawMatrix(), mirror.RawMatrix())
+	_, err = align.Rows(square.RawMatrix(), mirror.RawMatrix())
 	if err == nil || !strings.Contains(err.Error(), "mirrored") {
 		t.Errorf("a mirrored square: %v", err)
 	}
@@ -187,7 +187,7 @@ func TestAlignRefuses(t *testing.T) {
 
 func TestApplyRefuses(t *testing.T) {
 	x := random(rand.New(rand.NewPCG(7, 8)), 20, 3).RawMatrix()
-	s, err := paper.Align(x, x)
+	s, err := align.Rows(x, x)
 	if err != nil {
 		t.Fatal(err)
 	}

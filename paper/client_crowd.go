@@ -1,4 +1,4 @@
-package client
+package paper
 
 import (
 	"crypto/rand"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/entropy"
 	"github.com/seed-64e14a55/privatemail/mechanism"
-	"github.com/seed-64e14a55/privatemail/paper"
 )
 
 // system is where randomness comes from.
@@ -25,7 +24,7 @@ type crowd struct {
 // hide draws a crowd: a row of every class that the public set has rows of, but
 // for skip if that is a class, in uniform random order. It does not get to see
 // the record.
-func hide(public *paper.Public, skip int) (*crowd, error) {
+func hide(public *Public, skip int) (*crowd, error) {
 	c := new(crowd)
 	for class := range public.Classes() {
 		rows := public.OfClass(class)
@@ -51,7 +50,7 @@ func hide(public *paper.Public, skip int) (*crowd, error) {
 	}
 	word := make([]byte, 8)
 	if _, err := io.ReadFull(system, word); err != nil {
-		return nil, fmt.Errorf("client: %w: %w", mechanism.ErrEntropy, err)
+		return nil, fmt.Errorf("paper: %w: %w", mechanism.ErrEntropy, err)
 	}
 	c.seed = binary.LittleEndian.Uint64(word)
 	return c, nil
@@ -70,7 +69,7 @@ func (c *crowd) places() []int {
 func uniform(n int) (int, error) {
 	v, err := rand.Int(system, big.NewInt(int64(n)))
 	if err != nil {
-		return 0, fmt.Errorf("client: %w: %w", mechanism.ErrEntropy, err)
+		return 0, fmt.Errorf("paper: %w: %w", mechanism.ErrEntropy, err)
 	}
 	return int(v.Int64()), nil
 }
