@@ -108,7 +108,7 @@ type Settings struct {
 
 	// Checkpoint, if set, is called after every CheckpointEvery steps, except after the last, with
 	// everything needed to continue from there. Its argument is invalid once it has returned:
-	// package checkpoint writes it to a file. An error ends the run. It must not call the Engine.
+	// Checkpoint.Save writes it to a file. An error ends the run. It must not call the Engine.
 	// Each rank calls its own function; the checkpoint is the same on all, so one rank may keep it.
 	Checkpoint func(*Checkpoint) error
 	// CheckpointEvery is the number of steps from one checkpoint to the next. Default: a tenth

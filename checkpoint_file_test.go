@@ -1,4 +1,4 @@
-package checkpoint
+package privatemail
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
@@ -24,8 +23,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-func sample() *privatemail.Checkpoint {
-	return &privatemail.Checkpoint{
+func sampleCheckpoint() *Checkpoint {
+	return &Checkpoint{
 		Run: map[string]string{"form": "paper", "features": "3 x 2"},
 		State: iterate.State{
 			Points: blas32.General{Rows: 3, Cols: 2, Stride: 4, Data: []float32{1, 2, 9, 9, 3, 4, 9, 9, 5, -0.5}},
@@ -35,18 +34,18 @@ func sample() *privatemail.Checkpoint {
 	}
 }
 
-func TestFileBringsBackACheckpoint(t *testing.T) {
+func TestCheckpointFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.checkpoint")
-	want := sample()
-	if err := Save(t.Context(), path, want); err != nil {
+	want := sampleCheckpoint()
+	if err := want.Save(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), path)
+	s, err := OpenCheckpoint(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	got := s.Checkpoint
+	got := s
 	if !maps.Equal(got.Run, want.Run) || !slices.Equal(got.State.Sums, want.State.Sums) || !slices.Equal(got.State.Trace, want.State.Trace) {
 		t.Errorf("got %+v", got)
 	}
@@ -54,9 +53,9 @@ func TestFileBringsBackACheckpoint(t *testing.T) {
 		t.Errorf("iterate %+v", x)
 	}
 	// A file that replaces this one leaves the open checkpoint unchanged.
-	other := sample()
+	other := sampleCheckpoint()
 	other.State.Points.Data[0] = 77
-	if err := Save(t.Context(), path, other); err != nil {
+	if err := other.Save(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
 	if got.State.Points.Data[0] != 1 {
@@ -72,33 +71,33 @@ func TestResumeFromFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := privatemail.New(privatemail.WithCalibration(kernel.Calibration{}))
+	e, err := New(WithCalibration(kernel.Calibration{}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	s := privatemail.Settings{Graph: privatemail.Graph{MeanNeighbours: 12}, Form: kernel.Attract, Coefficient: 3, Steps: 6, Normalize: iterate.Centred}
+	s := Settings{Graph: Graph{MeanNeighbours: 12}, Form: kernel.Attract, Coefficient: 3, Steps: 6, Normalize: iterate.Centred}
 	want, err := e.Embed(t.Context(), x, y, &s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	s.CheckpointEvery = 2
-	s.Checkpoint = func(c *privatemail.Checkpoint) error {
+	s.Checkpoint = func(c *Checkpoint) error {
 		if len(c.State.Trace) == 4 {
 			defer cancel()
 		}
-		return Save(ctx, path, c)
+		return c.Save(ctx, path)
 	}
 	if _, err := e.Embed(ctx, x, y, &s); !errors.Is(err, context.Canceled) {
 		t.Fatalf("interrupted: %v", err)
 	}
-	saved, err := Open(t.Context(), path)
-	if err != nil || len(saved.Checkpoint.State.Trace) != 4 {
+	saved, err := OpenCheckpoint(t.Context(), path)
+	if err != nil || len(saved.State.Trace) != 4 {
 		t.Fatalf("%+v, %v", saved, err)
 	}
 	defer saved.Close()
-	s.Checkpoint, s.Resume = nil, saved.Checkpoint
+	s.Checkpoint, s.Resume = nil, saved
 	got, err := e.Embed(t.Context(), x, y, &s)
 	if err != nil {
 		t.Fatal(err)
@@ -109,10 +108,10 @@ func TestResumeFromFile(t *testing.T) {
 }
 
 // A write that fails leaves the previous checkpoint, and no other file.
-func TestSaveKeepsThePrevious(t *testing.T) {
+func TestCheckpointSaveKeepsThePrevious(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "run.checkpoint")
-	if err := Save(t.Context(), path, sample()); err != nil {
+	if err := sampleCheckpoint().Save(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
 	before, err := os.ReadFile(path)
@@ -121,12 +120,12 @@ func TestSaveKeepsThePrevious(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Save(ended, path, sample()); !errors.Is(err, context.Canceled) {
+	if err := sampleCheckpoint().Save(ended, path); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that has ended: %v", err)
 	}
-	wrong := sample()
+	wrong := sampleCheckpoint()
 	wrong.State.Points.Data = wrong.State.Points.Data[:5]
-	if err := Save(t.Context(), path, wrong); !errors.Is(err, points.ErrShape) {
+	if err := wrong.Save(t.Context(), path); !errors.Is(err, points.ErrShape) {
 		t.Errorf("an iterate that ends early: %v", err)
 	}
 	after, err := os.ReadFile(path)
@@ -135,14 +134,14 @@ func TestSaveKeepsThePrevious(t *testing.T) {
 	}
 }
 
-// open writes bytes to a file and opens it.
-func open(t *testing.T, data []byte) error {
+// openBytes writes bytes to a file and opens it.
+func openBytes(t *testing.T, data []byte) error {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), path)
+	s, err := OpenCheckpoint(t.Context(), path)
 	if err == nil {
 		s.Close()
 	}
@@ -150,9 +149,9 @@ func open(t *testing.T, data []byte) error {
 }
 
 // Every changed byte is found, and a file cut anywhere is refused.
-func TestDamagedFiles(t *testing.T) {
+func TestDamagedCheckpointFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.checkpoint")
-	if err := Save(t.Context(), path, sample()); err != nil {
+	if err := sampleCheckpoint().Save(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(path)
@@ -161,25 +160,25 @@ func TestDamagedFiles(t *testing.T) {
 	}
 	for i := range data {
 		data[i] ^= 0x10
-		if err := open(t, data); !errors.Is(err, formats.ErrFormat) && !errors.Is(err, formats.ErrUnsupported) {
+		if err := openBytes(t, data); !errors.Is(err, formats.ErrFormat) && !errors.Is(err, formats.ErrUnsupported) {
 			t.Errorf("byte %d changed: %v", i, err)
 		}
 		data[i] ^= 0x10
 	}
 	for n := 0; n < len(data); n += 7 {
-		if err := open(t, data[:n]); !errors.Is(err, formats.ErrFormat) && !errors.Is(err, formats.ErrUnsupported) {
+		if err := openBytes(t, data[:n]); !errors.Is(err, formats.ErrFormat) && !errors.Is(err, formats.ErrUnsupported) {
 			t.Errorf("%d of %d bytes: %v", n, len(data), err)
 		}
 	}
-	if _, err := Open(t.Context(), path+"x"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenCheckpoint(t.Context(), path+"x"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 }
 
 // Files with right checksums and wrong contents.
-func TestHostileFiles(t *testing.T) {
+func TestHostileCheckpointFiles(t *testing.T) {
 	good := map[string]any{
-		runSection: map[string]string{"form": "paper"}, sizeSection: size{1, 2},
+		runSection: map[string]string{"form": "paper"}, sizeSection: checkpointSize{1, 2},
 		traceSection: []float64{1, 2, 3}, sumsSection: []float64{1}, pointsSection: []float32{1, 2},
 	}
 	build := func(kind string, version int, parts map[string]any) []byte {
@@ -208,19 +207,19 @@ func TestHostileFiles(t *testing.T) {
 		}
 		return out.Bytes()
 	}
-	if err := open(t, build(sections.Checkpoint, fileVersion, good)); err != nil {
+	if err := openBytes(t, build(sections.Checkpoint, checkpointVersion, good)); err != nil {
 		t.Fatal(err)
 	}
-	if err := open(t, build("model", fileVersion, good)); !errors.Is(err, formats.ErrUnsupported) {
+	if err := openBytes(t, build("model", checkpointVersion, good)); !errors.Is(err, formats.ErrUnsupported) {
 		t.Errorf("another kind: %v", err)
 	}
-	if err := open(t, build(sections.Checkpoint, fileVersion+1, good)); !errors.Is(err, formats.ErrUnsupported) {
+	if err := openBytes(t, build(sections.Checkpoint, checkpointVersion+1, good)); !errors.Is(err, formats.ErrUnsupported) {
 		t.Errorf("another version: %v", err)
 	}
 	for name := range good {
 		parts := maps.Clone(good)
 		delete(parts, name)
-		if err := open(t, build(sections.Checkpoint, fileVersion, parts)); !errors.Is(err, formats.ErrFormat) {
+		if err := openBytes(t, build(sections.Checkpoint, checkpointVersion, parts)); !errors.Is(err, formats.ErrFormat) {
 			t.Errorf("no section %s: %v", name, err)
 		}
 	}
@@ -228,15 +227,15 @@ func TestHostileFiles(t *testing.T) {
 		name string
 		part any
 	}{
-		{sizeSection, size{2, 2}}, {sizeSection, size{0, 2}}, {sizeSection, size{-1, -2}}, {sizeSection, size{2, 0}},
-		{sizeSection, size{math.MaxInt, 8}}, {sizeSection, size{math.MaxInt/2 + 2, 2}}, {sizeSection, "large"}, {sizeSection, []byte("{")},
-		{runSection, []byte(`"` + strings.Repeat("x", longestText) + `"`)}, {runSection, []byte("[1]")},
+		{sizeSection, checkpointSize{2, 2}}, {sizeSection, checkpointSize{0, 2}}, {sizeSection, checkpointSize{-1, -2}}, {sizeSection, checkpointSize{2, 0}},
+		{sizeSection, checkpointSize{math.MaxInt, 8}}, {sizeSection, checkpointSize{math.MaxInt/2 + 2, 2}}, {sizeSection, "large"}, {sizeSection, []byte("{")},
+		{runSection, []byte(`"` + strings.Repeat("x", longestCheckpointText) + `"`)}, {runSection, []byte("[1]")},
 		{traceSection, []float64{}}, {traceSection, []float64{1, 2}}, {traceSection, []byte("odd")},
 		{sumsSection, []byte("odd")}, {pointsSection, []byte("odd")}, {pointsSection, []float32{1, 2, 3}},
 	} {
 		parts := maps.Clone(good)
 		parts[c.name] = c.part
-		if err := open(t, build(sections.Checkpoint, fileVersion, parts)); !errors.Is(err, formats.ErrFormat) {
+		if err := openBytes(t, build(sections.Checkpoint, checkpointVersion, parts)); !errors.Is(err, formats.ErrFormat) {
 			t.Errorf("section %s is %.20v: %v", c.name, c.part, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package checkpoint
+package privatemail
 
 import (
 	"errors"
@@ -9,12 +9,12 @@ import (
 )
 
 // This device is always full.
-func TestFullDisk(t *testing.T) {
+func TestCheckpointOnAFullDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.checkpoint")
 	if err := os.Symlink("/dev/full", path); err != nil {
 		t.Fatal(err)
 	}
-	if err := Save(t.Context(), path, sample()); !errors.Is(err, syscall.ENOSPC) {
+	if err := sampleCheckpoint().Save(t.Context(), path); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("%v", err)
 	}
 }
