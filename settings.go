@@ -165,7 +165,7 @@ func (s *Settings) setStart(features blas32.General) error {
 		if err != nil || rows != features.Rows || cols < 1 {
 			return fmt.Errorf("%w: a start of %d x %d for %d rows", kernel.ErrShape, s.Start.Rows, s.Start.Cols, features.Rows)
 		}
-		if err := iterate.CheckStart(s.Start); err != nil {
+		if err := points.CheckStart(s.Start); err != nil {
 			return err
 		}
 		s.Dim = cols

@@ -36,7 +36,7 @@ func packageNames() []string {
 		"privatemail", "kernel", "iterate", "sparse", "jb", "simd", "sensitivity", "mechanism", "release", "post", "formats",
 		"retrieval", "client", "remote", "front", "sealed server", "server", "service", "session", "wire", "paper", "published", "supervised",
 		"evaluate", "baseline", "report", "cluster",
-		"dense", "digits", "kmeans", "margin", "par", "pca", "plot", "points", "sections", "synth", "systemd",
+		"align", "dense", "digits", "kmeans", "margin", "par", "pca", "plot", "points", "sections", "synth", "systemd",
 	}
 }
 
