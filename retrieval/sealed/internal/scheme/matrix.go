@@ -1,13 +1,9 @@
-// Package lwe has what both sides of mode sealed compute with: the public matrix, streams of AES-256,
-// and the table of errors. Its parameters are in package sealed.
-package lwe
+package scheme
 
 import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/sha256"
-
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 )
 
 // A Matrix is the public matrix A of an epoch, with SecretWords words a row. Everybody
@@ -32,6 +28,6 @@ func NewMatrix(epoch [sha256.Size]byte) *Matrix {
 // fit in it. len(dst) is a multiple of SecretWords. The words are the little-endian words of
 // AES-256 in counter mode from a counter of 0 on.
 func (m *Matrix) Rows(dst []uint32, first int) {
-	const rowBlocks = 4 * sealed.SecretWords / aes.BlockSize
+	const rowBlocks = 4 * SecretWords / aes.BlockSize
 	FillWords(dst, m.block, uint64(first)*rowBlocks)
 }

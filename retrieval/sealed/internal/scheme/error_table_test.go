@@ -1,4 +1,4 @@
-package lwe
+package scheme
 
 import (
 	"math/big"
@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 )
 
 const precision = 400 // bits
@@ -96,12 +94,12 @@ func chances() (out [MaxError + 1]uint64) {
 // decide.
 func TestTau(t *testing.T) {
 	const last = 120 // 2*120 is above 59^2 * 2.7183 / 6.4066^2 = 230.6
-	if 2*last < MaxError*MaxError*2.7183/(sealed.Tau*sealed.Tau) {
+	if 2*last < MaxError*MaxError*2.7183/(Tau*Tau) {
 		t.Fatal("more moments must be looked at")
 	}
 	law := chances()
 	tau := big.NewRat(64066, 10000)
-	if f, _ := tau.Float64(); f != sealed.Tau {
+	if f, _ := tau.Float64(); f != Tau {
 		t.Fatal("another tau")
 	}
 	limit := big.NewRat(1, 1)

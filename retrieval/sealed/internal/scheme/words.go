@@ -1,4 +1,4 @@
-package lwe
+package scheme
 
 import (
 	"crypto/aes"

@@ -1,4 +1,4 @@
-package lwe
+package scheme
 
 // MaxError is the largest size of an error.
 const MaxError = 59

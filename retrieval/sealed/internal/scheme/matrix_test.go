@@ -1,4 +1,4 @@
-package lwe
+package scheme
 
 import (
 	"crypto/aes"
@@ -7,8 +7,6 @@ import (
 	"encoding/binary"
 	"slices"
 	"testing"
-
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 )
 
 // The matrix is what the definition says, in one piece or many. Its key follows from the epoch.
@@ -20,34 +18,34 @@ func TestMatrix(t *testing.T) {
 		t.Fatal(err)
 	}
 	const rows = 7
-	stream := make([]byte, 4*rows*sealed.SecretWords)
+	stream := make([]byte, 4*rows*SecretWords)
 	cipher.NewCTR(block, make([]byte, aes.BlockSize)).XORKeyStream(stream, stream)
-	want := make([]uint32, rows*sealed.SecretWords)
+	want := make([]uint32, rows*SecretWords)
 	for i := range want {
 		want[i] = binary.LittleEndian.Uint32(stream[4*i:])
 	}
 	m := NewMatrix(epoch)
 	for first := range rows {
 		for last := first; last <= rows; last++ {
-			got := make([]uint32, (last-first)*sealed.SecretWords)
+			got := make([]uint32, (last-first)*SecretWords)
 			m.Rows(got, first)
-			if !slices.Equal(got, want[first*sealed.SecretWords:last*sealed.SecretWords]) {
+			if !slices.Equal(got, want[first*SecretWords:last*SecretWords]) {
 				t.Errorf("rows %d to %d differ", first, last)
 			}
 		}
 	}
-	other := make([]uint32, sealed.SecretWords)
+	other := make([]uint32, SecretWords)
 	NewMatrix([32]byte{1, 2, 4}).Rows(other, 0)
-	if slices.Equal(other, want[:sealed.SecretWords]) {
+	if slices.Equal(other, want[:SecretWords]) {
 		t.Error("two epochs have one matrix")
 	}
 }
 
 // The bits of the matrix are part of the format: they stay as they are.
 func TestMatrixStays(t *testing.T) {
-	row := make([]uint32, sealed.SecretWords)
+	row := make([]uint32, SecretWords)
 	NewMatrix([32]byte{}).Rows(row, 1<<20)
-	if got := [2]uint32{row[0], row[sealed.SecretWords-1]}; got != [2]uint32{0x283665e9, 0x5b5a99ec} {
+	if got := [2]uint32{row[0], row[SecretWords-1]}; got != [2]uint32{0x283665e9, 0x5b5a99ec} {
 		t.Errorf("%#x", got)
 	}
 }

@@ -1,4 +1,4 @@
-package sealed
+package scheme
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,7 @@
-package sealed
+// Package scheme has the parameters of mode sealed and what both sides compute with them: the public
+// matrix, streams of AES-256, the table of errors, the scale of queries and the bounds on errors.
+// Package retrieval/sealed says how they make a query. Nothing in this package is secret.
+package scheme
 
 // The parameters of the scheme. None is negotiated. The law of an entry of the errors of a
 // ciphertext is sub-Gaussian: the chance that a sum of entries with weights w is beyond t tau |w|

@@ -1,10 +1,6 @@
-package sealed_test
+package scheme
 
-import (
-	"testing"
-
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-)
+import "testing"
 
 // TestRecordFailure holds the statement of the documentation: no record is ever wrong, at the
 // largest sizes that a manifest may have.
@@ -13,17 +9,17 @@ func TestRecordFailure(t *testing.T) {
 		columns, length int
 		most            float64
 	}{
-		{sealed.MaxRecordColumns, sealed.MaxRecord, 1e-39},
-		{500_000, sealed.MaxRecord, 1e-41},
-		{1 << 18, sealed.MaxRecord, 1e-82},
+		{MaxRecordColumns, MaxRecord, 1e-39},
+		{500_000, MaxRecord, 1e-41},
+		{1 << 18, MaxRecord, 1e-82},
 		{1, 1, 1e-300},
 	} {
-		if got := sealed.RecordFailure(c.columns, c.length); got >= c.most {
+		if got := RecordFailure(c.columns, c.length); got >= c.most {
 			t.Errorf("%d columns: %g, want below %g", c.columns, got, c.most)
 		}
 	}
 	// The bound says something: with 16 times as many columns it would not hold.
-	if got := sealed.RecordFailure(16*sealed.MaxRecordColumns, sealed.MaxRecord); got < 1e-3 {
+	if got := RecordFailure(16*MaxRecordColumns, MaxRecord); got < 1e-3 {
 		t.Errorf("16 times as many columns: %g", got)
 	}
 }
