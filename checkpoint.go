@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/digest"
+	"github.com/seed-64e14a55/privatemail/internal/sections"
 	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
@@ -24,9 +25,19 @@ import (
 var ErrCheckpoint = errors.New("a checkpoint of another run")
 
 // A Checkpoint is a run of Embed after some of its steps. Settings.Resume continues from it,
-// to the same bits, with any number of workers and ranks. Package checkpoint keeps one in a
-// file. A checkpoint contains an embedding of the features, and anyone who has it can confirm
-// a guess of the features and labels.
+// to the same bits, with any number of workers and ranks. Save keeps one in a file:
+//
+//	s.Checkpoint = func(c *privatemail.Checkpoint) error { return c.Save(ctx, path) }
+//	embedding, err := engine.Embed(ctx, features, labels, s)
+//
+// and later
+//
+//	s.Resume, err = privatemail.OpenCheckpoint(ctx, path)
+//	embedding, err := engine.Embed(ctx, features, labels, s)
+//	s.Resume.Close()
+//
+// A checkpoint is as private as the features: it contains an embedding of them, moved by their
+// labels, and anyone who has it can confirm a guess of the features and labels.
 type Checkpoint struct {
 	// Run has everything that decides the result of the run, by name: the settings, and the
 	// SHA-256 of features, labels, start and graph. The number of steps and the tolerance are
@@ -34,6 +45,8 @@ type Checkpoint struct {
 	Run map[string]string
 	// State is the state of the steps.
 	State iterate.State
+
+	file *sections.File // that the iterate is a view of; nil for others
 }
 
 // resumeOperator makes a resumed run take the operator that it began with, which another

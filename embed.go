@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/random"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -230,7 +231,7 @@ func (e *Engine) graphOptions(s *Settings) *kernel.Options {
 // been checked.
 func checkStart(p blas32.General, s *Settings) error {
 	if s.Start.Data == nil && s.Form == kernel.Attract {
-		return iterate.CheckStart(p)
+		return points.CheckStart(p)
 	}
 	return nil
 }
@@ -249,7 +250,7 @@ func start(ctx context.Context, p blas32.General, s *Settings) (blas32.General, 
 	}
 	x := blas32.General{Rows: p.Rows, Cols: s.Dim, Stride: s.Dim, Data: make([]float32, p.Rows*s.Dim)}
 	if from.Data == nil {
-		return x, iterate.FillRandomStart(ctx, x, s.Seed, s.SigmaQ)
+		return x, random.Start(ctx, x.Data, s.Seed, s.SigmaQ)
 	}
 	for i := range x.Rows {
 		copy(x.Data[i*x.Stride:][:x.Cols], from.Data[i*from.Stride:])

@@ -103,9 +103,7 @@ func TestTheSidesOfAQueryDoNotMeet(t *testing.T) {
 		"retrieval/client":            {"retrieval/server"},
 		"retrieval/server":            {"retrieval/client"},
 		"retrieval/wire":              {"mechanism"},
-		"paper":                       {"mechanism"},
-		"paper/client":                {"paper/server", "retrieval/server"},
-		"paper/server":                {"paper/client", "retrieval/client"},
+		"paper":                       {"retrieval/client", "retrieval/server"},
 		"internal/evaluate/published": {"mechanism"},
 		// A sealed query can neither use a ledger nor remember anything.
 		"retrieval/sealed/client": {"mechanism", "retrieval/client", "retrieval/sealed/server"},

@@ -46,10 +46,8 @@ func (s *Settings) overwrites(features blas32.General) bool {
 // columnsAtOnce is the number of columns of which there are two iterates at a
 // time.
 func (s *Settings) columnsAtOnce() int {
-	if s.Overwrite {
-		return iterate.ColumnsAtOnce(s.Dim)
-	}
-	return s.Dim
+	run := iterate.Settings{Overwrite: s.Overwrite}
+	return run.ColumnsAtOnce(s.Dim)
 }
 
 // entryBytes is the memory of an entry of the points, without the graph.

@@ -108,7 +108,7 @@ type Settings struct {
 
 	// Checkpoint, if set, is called after every CheckpointEvery steps, except after the last, with
 	// everything needed to continue from there. Its argument is invalid once it has returned:
-	// package checkpoint writes it to a file. An error ends the run. It must not call the Engine.
+	// Checkpoint.Save writes it to a file. An error ends the run. It must not call the Engine.
 	// Each rank calls its own function; the checkpoint is the same on all, so one rank may keep it.
 	Checkpoint func(*Checkpoint) error
 	// CheckpointEvery is the number of steps from one checkpoint to the next. Default: a tenth
@@ -165,7 +165,7 @@ func (s *Settings) setStart(features blas32.General) error {
 		if err != nil || rows != features.Rows || cols < 1 {
 			return fmt.Errorf("%w: a start of %d x %d for %d rows", kernel.ErrShape, s.Start.Rows, s.Start.Cols, features.Rows)
 		}
-		if err := iterate.CheckStart(s.Start); err != nil {
+		if err := points.CheckStart(s.Start); err != nil {
 			return err
 		}
 		s.Dim = cols

@@ -13,9 +13,14 @@ import (
 // a multiple of the lanes in which steps sum columns, and half a cache line.
 const atOnce = 8
 
-// ColumnsAtOnce returns how many of k columns a run with Settings.Overwrite copies at a time,
-// at most. It holds two copies of each.
-func ColumnsAtOnce(k int) int { return columnsFrom(0, k) }
+// ColumnsAtOnce returns how many of k columns a run copies at a time, at most: all of them without
+// Overwrite. It holds two copies of each.
+func (s *Settings) ColumnsAtOnce(k int) int {
+	if !s.Overwrite {
+		return k
+	}
+	return columnsFrom(0, k)
+}
 
 // columnsFrom returns how many of k columns come next after the first lo. Steps sum one or two
 // columns in another order than more columns, so a rest of one or two goes with the first.

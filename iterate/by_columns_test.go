@@ -17,7 +17,7 @@ import (
 
 func TestColumnsFrom(t *testing.T) {
 	for k := 1; k < 100; k++ {
-		most := ColumnsAtOnce(k)
+		most := (&Settings{Overwrite: true}).ColumnsAtOnce(k)
 		for lo := 0; lo < k; {
 			count := columnsFrom(lo, k)
 			if count < min(k, 3) || count > most || most > atOnce+2 || lo+count > k {
@@ -32,7 +32,7 @@ func TestColumnsFrom(t *testing.T) {
 // labels, for any number of workers, into its start or elsewhere.
 func TestOverwriteGivesTheSameBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 3))
-	p := random(rng, 700, 3)
+	p := randomMatrix(rng, 700, 3)
 	for i := range 60 {
 		copy(row(p, 2*i), row(p, 0))
 	}
@@ -54,7 +54,7 @@ func TestOverwriteGivesTheSameBits(t *testing.T) {
 			}
 			defer op.Close()
 			for _, k := range []int{1, 3, 8, 9, 17, 20, 24} {
-				start := random(rng, p.Rows, k)
+				start := randomMatrix(rng, p.Rows, k)
 				step := kernel.Step{Form: kernel.Attract, Labels: labels, Coefficient: 3}
 				t.Run(fmt.Sprintf("%s %d workers %d columns", operator, workers, k), func(t *testing.T) { sameBits(t, op, start, step) })
 			}
@@ -89,7 +89,7 @@ func sameBits(t *testing.T, op kernel.Operator, start blas32.General, step kerne
 	if !slices.Equal(before, start.Data) {
 		t.Error("the start has changed")
 	}
-	if most := n * ColumnsAtOnce(k); cap(ws.x.Data) > most || cap(ws.next.Data) > most {
+	if most := n * (&Settings{Overwrite: true}).ColumnsAtOnce(k); cap(ws.x.Data) > most || cap(ws.next.Data) > most {
 		t.Errorf("copies of %d and %d numbers, want %d at most", cap(ws.x.Data), cap(ws.next.Data), most)
 	}
 	if _, err := Run(t.Context(), op, start, step, &Settings{Steps: 3, Overwrite: true}, ws); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -24,7 +25,7 @@ type State struct {
 
 // Check refuses a State that a run with these steps and this tolerance cannot reach:
 // kernel.ErrOption where it has no step or too many, or where one of its steps would have been
-// the last, and the errors of CheckStart.
+// the last, and the errors of Run for a start.
 func (s *State) Check(steps int, tolerance float64) error {
 	taken := len(s.Trace)
 	if taken < 1 || taken > steps {
@@ -38,7 +39,10 @@ func (s *State) Check(steps int, tolerance float64) error {
 			return fmt.Errorf("iterate: %w: a state after %d steps, but step %d would have been the last: its change is within the tolerance %g", kernel.ErrOption, taken, r.Step, tolerance)
 		}
 	}
-	return CheckStart(s.Points)
+	if err := points.CheckStart(s.Points); err != nil {
+		return fmt.Errorf("iterate: %w", err)
+	}
+	return nil
 }
 
 // defaultCheckpoints is the largest number of checkpoints of a run where Settings.Every is not

@@ -29,7 +29,7 @@ type resumable struct {
 // normalisation, some with equal points and rows without labels.
 func resumables(t *testing.T) map[string]*resumable {
 	rng := rand.New(rand.NewPCG(24, 1))
-	low, high := random(rng, 2500, 3), random(rng, 300, 20)
+	low, high := randomMatrix(rng, 2500, 3), randomMatrix(rng, 300, 20)
 	for i := range 60 {
 		copy(row(low, 7*i), row(low, 0))
 	}
@@ -52,7 +52,7 @@ func resumables(t *testing.T) map[string]*resumable {
 		{"grid", low, 2, kernel.Attract, kernel.BalancedTable(), 3, Centred},
 	} {
 		r := &resumable{
-			points: c.points, start: random(rng, c.points.Rows, c.columns), operator: c.operator, sigma: c.sigma,
+			points: c.points, start: randomMatrix(rng, c.points.Rows, c.columns), operator: c.operator, sigma: c.sigma,
 			step:     kernel.Step{Form: c.form, Coefficient: 0.5, Labels: labelsOf(t, rng, c.points.Rows, c.table)},
 			settings: Settings{Steps: 4, Normalize: c.normalize},
 		}

@@ -16,7 +16,7 @@ import (
 // the order of the points.
 func TestRunInto(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
-	p, start := random(rng, 300, 2), random(rng, 300, 3)
+	p, start := randomMatrix(rng, 300, 2), randomMatrix(rng, 300, 3)
 	op, err := kernel.Build(t.Context(), p, kernel.Sigma(0.2), &kernel.Options{Operator: "csr"})
 	if err != nil {
 		t.Fatal(err)

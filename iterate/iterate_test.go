@@ -12,13 +12,14 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func random(rng *rand.Rand, n, k int) blas32.General {
+func randomMatrix(rng *rand.Rand, n, k int) blas32.General {
 	m := newMatrix(n, k)
 	for i := range m.Data {
 		m.Data[i] = float32(rng.NormFloat64())
@@ -43,11 +44,11 @@ func TestFusedStepEqualsPlainStep(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		n, k := rapid.IntRange(1, 70).Draw(t, "n"), rapid.IntRange(1, 19).Draw(t, "k")
-		p := random(rng, n, rapid.SampledFrom([]int{1, 2, 3, 9}).Draw(t, "d"))
+		p := randomMatrix(rng, n, rapid.SampledFrom([]int{1, 2, 3, 9}).Draw(t, "d"))
 		if rapid.Bool().Draw(t, "duplicates") {
 			copy(p.Data[p.Cols*(n/2):], p.Data[:p.Cols*(n/2)])
 		}
-		x := random(rng, n, k)
+		x := randomMatrix(rng, n, k)
 		form := rapid.SampledFrom([]kernel.Form{kernel.Paper, kernel.Attract}).Draw(t, "form")
 		step := kernel.Step{Form: form, Coefficient: rapid.SampledFrom([]float64{0, 0.5, 3}).Draw(t, "coefficient")}
 		if rapid.Bool().Draw(t, "labelled") {
@@ -101,7 +102,7 @@ func TestFusedStepEqualsPlainStep(t *testing.T) {
 			if math.Abs(st.Objective-v) > 1e-5*(size+math.Abs(v)) {
 				t.Fatalf("%s: objective fused %g, plain %g", name, st.Objective, v)
 			}
-			if st.MaxAbs <= maxAbs { // otherwise the run ends here
+			if st.MaxAbs <= points.Largest { // otherwise the run ends here
 				checkSums(t, &st, fused, 1e-11)
 			}
 		}
@@ -136,9 +137,9 @@ func build(t *testing.T, p blas32.General, workers *par.Workers, name string) ke
 // The change of a normalised step, found without a pass, agrees with the rows.
 func TestNormalizedChange(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
-	p := random(rng, 200, 2)
+	p := randomMatrix(rng, 200, 2)
 	for _, mode := range []Normalization{Frobenius, Centred} {
-		x := random(rng, 200, 2)
+		x := randomMatrix(rng, 200, 2)
 		for i := range x.Data {
 			x.Data[i] += 1
 		}
@@ -169,7 +170,7 @@ func TestNormalizedChange(t *testing.T) {
 // A run takes its steps one after another, in the order of the points.
 func TestRunTakesTheSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	p, start := random(rng, 300, 2), random(rng, 300, 3)
+	p, start := randomMatrix(rng, 300, 2), randomMatrix(rng, 300, 3)
 	labels := labelsOf(t, rng, 300, kernel.EqualTable())
 	step := kernel.Step{Labels: labels, Coefficient: 0.1}
 	op := build(t, p, nil, "csr")
@@ -223,14 +224,14 @@ func TestNormalisation(t *testing.T) {
 	workers := par.New(2)
 	defer workers.Close()
 	rng := rand.New(rand.NewPCG(2, 1))
-	p := random(rng, 5000, 2)
+	p := randomMatrix(rng, 5000, 2)
 	labels := labelsOf(t, rng, 5000, kernel.EqualTable())
 	for _, name := range []string{"none", "frobenius", "centred"} {
 		mode, err := NormalizationByName(name)
 		if err != nil || mode.String() != name {
 			t.Fatal(mode, err)
 		}
-		x := random(rng, 5000, 2)
+		x := randomMatrix(rng, 5000, 2)
 		for i := range x.Data {
 			x.Data[i] += 3
 		}
@@ -262,10 +263,10 @@ func TestNormalisation(t *testing.T) {
 // again.
 func TestNormalisedSumsStayTrue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
-	p := random(rng, 400, 2)
+	p := randomMatrix(rng, 400, 2)
 	labels := labelsOf(t, rng, 400, kernel.EqualTable())
 	op := build(t, p, nil, "dense")
-	x := random(rng, 400, 2)
+	x := randomMatrix(rng, 400, 2)
 	var ws Workspace
 	if err := ws.begin(op, x, kernel.Step{Labels: labels, Coefficient: 0.01}, Settings{Steps: 3, Normalize: Centred}); err != nil {
 		t.Fatal(err)
@@ -305,7 +306,7 @@ func maxOf(x blas32.General) float64 {
 
 func TestConverges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
-	p, x := random(rng, 50, 2), random(rng, 50, 2)
+	p, x := randomMatrix(rng, 50, 2), randomMatrix(rng, 50, 2)
 	op := build(t, p, nil, "dense")
 	result, err := Run(t.Context(), op, x, kernel.Step{}, &Settings{Steps: 2000, Tolerance: 1e-3, Normalize: Centred}, nil)
 	if err != nil {
@@ -318,7 +319,7 @@ func TestConverges(t *testing.T) {
 
 func TestDivergence(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
-	p, x := random(rng, 50, 2), random(rng, 50, 2)
+	p, x := randomMatrix(rng, 50, 2), randomMatrix(rng, 50, 2)
 	start := slices.Clone(x.Data)
 	labels := labelsOf(t, rng, 50, kernel.EqualTable())
 	op := build(t, p, nil, "dense")
@@ -380,7 +381,7 @@ func TestStepsAllocateNothing(t *testing.T) {
 	workers := par.New(2)
 	defer workers.Close()
 	rng := rand.New(rand.NewPCG(6, 1))
-	p, x := random(rng, 2000, 2), random(rng, 2000, 3)
+	p, x := randomMatrix(rng, 2000, 2), randomMatrix(rng, 2000, 3)
 	labels := labelsOf(t, rng, 2000, kernel.EqualTable())
 	ctx := t.Context()
 	for _, name := range []string{"dense", "csr"} {
@@ -406,7 +407,7 @@ func TestWorkspaceIsReusable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	var ws Workspace
 	for _, n := range []int{40, 40, 25, 60} {
-		p, start := random(rng, n, 2), random(rng, n, 2)
+		p, start := randomMatrix(rng, n, 2), randomMatrix(rng, n, 2)
 		labels := labelsOf(t, rng, n, kernel.EqualTable())
 		op := build(t, p, nil, "csr")
 		a, b := newMatrix(n, 2), newMatrix(n, 2)
@@ -429,10 +430,10 @@ func TestWorkspaceIsReusable(t *testing.T) {
 func TestWorkspaceFollowsTheOperator(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 1))
 	labels := labelsOf(t, rng, 80, kernel.EqualTable())
-	start := random(rng, 80, 2)
+	start := randomMatrix(rng, 80, 2)
 	var ws Workspace
 	for range 3 {
-		p := random(rng, 80, 2)
+		p := randomMatrix(rng, 80, 2)
 		for i := range p.Data {
 			p.Data[i] *= 10 // sparse, and so with an order of its own
 		}
@@ -458,10 +459,10 @@ func TestWorkspaceFollowsTheOperator(t *testing.T) {
 
 func TestBadSettings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
-	p, x := random(rng, 10, 2), random(rng, 10, 2)
+	p, x := randomMatrix(rng, 10, 2), randomMatrix(rng, 10, 2)
 	op := build(t, p, nil, "dense")
 	short := labelsOf(t, rng, 9, kernel.EqualTable())
-	bad := random(rng, 10, 2)
+	bad := randomMatrix(rng, 10, 2)
 	bad.Data[7] = float32(math.Inf(1))
 	for _, c := range []struct {
 		name string
@@ -473,7 +474,7 @@ func TestBadSettings(t *testing.T) {
 		{"steps", x, kernel.Step{}, &Settings{Steps: -1}, kernel.ErrOption},
 		{"tolerance", x, kernel.Step{}, &Settings{Tolerance: math.NaN()}, kernel.ErrOption},
 		{"normalisation", x, kernel.Step{}, &Settings{Normalize: 9}, kernel.ErrOption},
-		{"start rows", random(rng, 9, 2), kernel.Step{}, nil, kernel.ErrShape},
+		{"start rows", randomMatrix(rng, 9, 2), kernel.Step{}, nil, kernel.ErrShape},
 		{"start storage", blas32.General{Rows: 10, Cols: 2, Stride: 2, Data: make([]float32, 7)}, kernel.Step{}, nil, kernel.ErrShape},
 		{"start stride", blas32.General{Rows: 10, Cols: 2, Stride: math.MaxInt / 2, Data: make([]float32, 4)}, kernel.Step{}, nil, kernel.ErrShape},
 		{"labels", x, kernel.Step{Labels: short}, nil, kernel.ErrLabels},

@@ -34,9 +34,9 @@ var sharedRuns = []sharedRun{
 
 func (r *sharedRun) build(ctx context.Context, ranks *par.Ranks) (kernel.Operator, error) {
 	rng := rand.New(rand.NewPCG(4, 9))
-	p := random(rng, 4000, r.d)
+	p := randomMatrix(rng, 4000, r.d)
 	if r.operator == "dense" {
-		p = random(rng, 1100, r.d)
+		p = randomMatrix(rng, 1100, r.d)
 	}
 	for i := range 60 { // equal points
 		copy(row(p, 2*i), row(p, 0))
@@ -76,7 +76,7 @@ func (r *sharedRun) outcome(ctx context.Context, ranks *par.Ranks) (string, erro
 		{17, kernel.Step{Labels: labels, Coefficient: 1e-3}, Settings{Steps: 2, Overwrite: true}},
 		{1, kernel.Step{Labels: labels, Coefficient: 1e-3}, Settings{Steps: 2, Into: newMatrix(op.N(), 1)}},
 	} {
-		x := random(rand.New(rand.NewPCG(3, uint64(c.k))), op.N(), c.k)
+		x := randomMatrix(rand.New(rand.NewPCG(3, uint64(c.k))), op.N(), c.k)
 		told := 0
 		c.settings.Taken = func(int, int) { told++ }
 		result, err := Run(ctx, op, x, c.step, &c.settings, ws)
@@ -136,7 +136,7 @@ func TestCancelledRankEndsTheRun(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		x := random(rand.New(rand.NewPCG(3, 1)), op.N(), 2)
+		x := randomMatrix(rand.New(rand.NewPCG(3, 1)), op.N(), 2)
 		start := blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Stride, Data: slices.Clone(x.Data)}
 		_, err = Run(ctx, op, x, kernel.Step{}, &Settings{Steps: 1 << 20, Taken: func(done, _ int) {
 			if done == 3 && ranks.Rank() == 2 {

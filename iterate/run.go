@@ -40,8 +40,8 @@ func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.
 			return nil, fmt.Errorf("iterate: %w: into %d x %d for a start of %d x %d", kernel.ErrShape, to.Rows, to.Cols, x.Rows, x.Cols)
 		}
 	}
-	if err := CheckStart(x); err != nil {
-		return nil, err
+	if err := points.CheckStart(x); err != nil {
+		return nil, fmt.Errorf("iterate: %w", err)
 	}
 	if s.Overwrite {
 		return ws.runByColumns(ctx, op, x, to, step, s)
@@ -152,7 +152,7 @@ func (ws *Workspace) take(ctx context.Context, t int) (stepSums, error) {
 	if err := ws.op.Step(ctx, ws.next, ws.x, &ws.step, &ws.stats); err != nil {
 		return stepSums{}, fmt.Errorf("iterate: step %d: %w", t, err)
 	}
-	if !(ws.stats.MaxAbs <= maxAbs) {
+	if !(ws.stats.MaxAbs <= points.Largest) {
 		return stepSums{}, &divergedError{Step: t}
 	}
 	ws.x, ws.next = ws.next, ws.x

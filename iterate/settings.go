@@ -25,7 +25,7 @@ type Settings struct {
 	Into blas32.General
 	// Overwrite lets a run write to the place of the last iterate before it is done. The run
 	// then takes all steps for a few columns at a time and holds copies of only these
-	// (ColumnsAtOnce). With the operators csr and pairs rows get the same bits. Sums in records
+	// (see ColumnsAtOnce). With the operators csr and pairs rows get the same bits. Sums in records
 	// may differ in their last bits, and Progress is called for all steps near the end. On an
 	// error the contents of that place are arbitrary; where it is the start, the start is lost.
 	// Overwrite allows neither Tolerance nor Normalize.

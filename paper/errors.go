@@ -3,15 +3,14 @@ package paper
 import "errors"
 
 // Sentinels, matched with errors.Is. Rows that cannot be used are kernel.ErrShape,
-// kernel.ErrNonFinite, privatemail.ErrZeroRow and kernel.ErrLabels, in this package and those
-// below it.
+// kernel.ErrNonFinite, privatemail.ErrZeroRow and kernel.ErrLabels.
 var (
-	// ErrDegenerate reports anchors that do not determine an alignment; the
-	// error is a *DegenerateError.
-	ErrDegenerate = errors.New("the anchors do not determine an alignment")
-	// ErrMethod reports numbers of the method that are out of range, or that differ
-	// between the two sides.
+	// ErrMethod reports numbers of the method that are out of range or differ between the two
+	// sides, and settings of a client that would show a label which its relation protects.
 	ErrMethod = errors.New("the method does not fit")
+	// ErrRecord reports a record of the wrong shape, or with a label that is not one of the
+	// public set.
+	ErrRecord = errors.New("record does not fit")
 	// ErrQuestion reports a question that cannot be answered.
 	ErrQuestion = errors.New("question not answerable")
 	// ErrMatches reports matches that cannot be the answer to the question.

@@ -11,28 +11,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/paper"
-	"github.com/seed-64e14a55/privatemail/paper/client"
-	"github.com/seed-64e14a55/privatemail/paper/server"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
-
-// The second triangle is the first one, turned by a right angle, twice as large
-// and moved.
-func ExampleAlign() {
-	from := blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: []float64{0, 0, 1, 0, 0, 2}}
-	to := blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: []float64{5, 1, 5, 3, 1, 1}}
-	s, err := paper.Align(from, to)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("scale %.3f, translation %.3f\n", s.Scale, s.Translation)
-	image, err := s.Apply(blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: []float64{1, 1}})
-	fmt.Printf("%.3f %v\n", image.Data, err)
-	// Output:
-	// scale 2.000, translation [5.000 1.000]
-	// [3.000 3.000] <nil>
-}
 
 // One question of Algorithm 1, from the record to its matches. What is sent is
 // the message; what comes back says little about the record, as it should.
@@ -63,35 +43,35 @@ func Example() {
 	method := paper.DefaultMethod()
 
 	galleryRows, galleryLabels := rows(30, 30)
-	s, err := server.New(ctx, engine, server.Rows{Features: galleryRows, Labels: galleryLabels}, public, method, 4, 1)
+	s, err := paper.NewServer(ctx, engine, paper.Rows{Features: galleryRows, Labels: galleryLabels}, public, method, 4, 1)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	c, err := client.New(engine, public, method, client.Settings{
+	c, err := paper.NewClient(engine, public, method, paper.ClientSettings{
 		Epsilon: 1, Delta: 1e-5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger,
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	record := client.Record{Features: []float64{0.6, 0.8}, Label: 0}
-	question, err := c.Ask(ctx, record, mechanism.Unit{Kind: release.UnitRecord, Name: "photo 7"})
+	record := paper.Record{Features: []float64{0.6, 0.8}, Label: 0}
+	question, read, err := c.Ask(ctx, record, mechanism.Unit{Kind: release.UnitRecord, Name: "photo 7"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	answer, err := s.Answer(ctx, question.Message())
+	answer, err := s.Answer(ctx, question)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	matches, err := question.Read(answer)
+	matches, err := read(answer)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%d rows are shown, %d of them hidden; %d matches\n", question.Message().Release.Rows, answer.Hidden, len(matches))
+	fmt.Printf("%d rows are shown, %d of them hidden; %d matches\n", question.Release.Rows, answer.Hidden, len(matches))
 	// Output:
 	// 34 rows are shown, 4 of them hidden; 4 matches
 }

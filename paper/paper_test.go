@@ -12,8 +12,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/paper"
-	"github.com/seed-64e14a55/privatemail/paper/client"
-	"github.com/seed-64e14a55/privatemail/paper/server"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
@@ -21,9 +19,9 @@ import (
 type world struct {
 	engine  *privatemail.Engine
 	public  *paper.Public
-	server  *server.Server
+	server  *paper.Server
 	gallery []int32 // labels
-	records []client.Record
+	records []paper.Record
 }
 
 const worldClasses = 40
@@ -50,32 +48,32 @@ func newWorld(t *testing.T, records int) *world {
 	if w.public, err = paper.NewPublic(cut(0, public), y[:public], worldClasses); err != nil {
 		t.Fatal(err)
 	}
-	w.server, err = server.New(t.Context(), w.engine, server.Rows{Features: cut(public, public+gallery), Labels: w.gallery}, w.public, paper.DefaultMethod(), 8, 2)
+	w.server, err = paper.NewServer(t.Context(), w.engine, paper.Rows{Features: cut(public, public+gallery), Labels: w.gallery}, w.public, paper.DefaultMethod(), 8, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := public + gallery; i < len(y); i++ {
-		w.records = append(w.records, client.Record{Features: rows.Data[i*d:][:d], Label: y[i]})
+		w.records = append(w.records, paper.Record{Features: rows.Data[i*d:][:d], Label: y[i]})
 	}
 	return w
 }
 
-func replaceOne(epsilon float64) client.Settings {
-	return client.Settings{Epsilon: epsilon, Delta: 1e-5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger}
+func replaceOne(epsilon float64) paper.ClientSettings {
+	return paper.ClientSettings{Epsilon: epsilon, Delta: 1e-5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger}
 }
 
 // ask takes one record through both sides, which meet in messages only.
-func (w *world) ask(t *testing.T, p *client.Client, record client.Record) []client.Match {
+func (w *world) ask(t *testing.T, p *paper.Client, record paper.Record) []paper.Match {
 	t.Helper()
-	q, err := p.Ask(t.Context(), record, mechanism.Unit{Kind: release.UnitRecord, Name: "photo"})
+	question, read, err := p.Ask(t.Context(), record, mechanism.Unit{Kind: release.UnitRecord, Name: "photo"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := w.server.Answer(t.Context(), q.Message())
+	answer, err := w.server.Answer(t.Context(), question)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := q.Read(answer)
+	found, err := read(answer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,9 +81,9 @@ func (w *world) ask(t *testing.T, p *client.Client, record client.Record) []clie
 }
 
 // recall is the share of records with a match of their class.
-func (w *world) recall(t *testing.T, settings client.Settings) float64 {
+func (w *world) recall(t *testing.T, settings paper.ClientSettings) float64 {
 	t.Helper()
-	p, err := client.New(w.engine, w.public, paper.DefaultMethod(), settings)
+	p, err := paper.NewClient(w.engine, w.public, paper.DefaultMethod(), settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +93,7 @@ func (w *world) recall(t *testing.T, settings client.Settings) float64 {
 		if len(found) != 8 {
 			t.Fatalf("%d matches", len(found))
 		}
-		if slices.ContainsFunc(found, func(m client.Match) bool { return w.gallery[m.ID] == r.Label }) {
+		if slices.ContainsFunc(found, func(m paper.Match) bool { return w.gallery[m.ID] == r.Label }) {
 			hits++
 		}
 	}
@@ -127,12 +125,12 @@ func TestPaperIsAtChanceAndBelowTheCeiling(t *testing.T) {
 // The other ways to treat labels go through both sides too.
 func TestPaperLabelModes(t *testing.T) {
 	w := newWorld(t, 1)
-	for name, s := range map[string]client.Settings{
+	for name, s := range map[string]paper.ClientSettings{
 		"randomised": {Epsilon: 1, Delta: 1e-5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeRandomised, LabelEpsilon: 1, Ledger: mechanism.NoLedger},
 		"public":     {Epsilon: 1, Delta: 1e-5, Relation: sensitivity.FeaturesReplace, LabelMode: release.ModePublic, Ledger: mechanism.NoLedger},
 		"as printed": {Epsilon: 1, Delta: 1e-5, Relation: sensitivity.FeaturesReplace, LabelMode: release.ModePublic, SkipOwnClass: true, Ledger: mechanism.NoLedger},
 	} {
-		p, err := client.New(w.engine, w.public, paper.DefaultMethod(), s)
+		p, err := paper.NewClient(w.engine, w.public, paper.DefaultMethod(), s)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-64e14a55/privatemail/checkpoint"
+	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
@@ -18,12 +18,12 @@ import (
 // stepsIn returns how many steps the run of a checkpoint has taken.
 func stepsIn(t *testing.T, path string) int {
 	t.Helper()
-	s, err := checkpoint.Open(t.Context(), path)
+	c, err := privatemail.OpenCheckpoint(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
-	return len(s.Checkpoint.State.Trace)
+	defer c.Close()
+	return len(c.State.Trace)
 }
 
 // interrupted embeds in more steps than anybody waits for, and is interrupted when there is a

@@ -21,7 +21,7 @@ func changing(t *testing.T, slots int) (address string, hint int64) {
 		Rows: slots, Cells: 1, Length: slots, Dimension: galleryCols, Probes: 1, Scale: 1, MaxNorm: 100, NormUnit: 1,
 		Centres: make([]float32, galleryCols), Norms: make([]int16, slots),
 	}
-	m.Kappa = sealed.Kappa(m.MaxNorm, m.Cells, m.Dimension)
+	m.Kappa = 214746825 // the largest scale for these numbers: a client refuses another
 	epoch, err := m.Hash()
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@
 // [ErrShape], [ErrNonFinite] and [ErrZeroRow] are the same errors in kernel, sparse,
 // internal/evaluate and the root: kernel.ErrShape is points.ErrShape. Packages sensitivity,
 // mechanism and formats, which do not import this package, have other errors.
+// [ErrDiverged] is that of package iterate.
 // [NonFiniteError] and [ZeroRowError] say where the fault is; the root exports both.
 //
 // All functions may be called concurrently as long as no call writes rows that

@@ -16,6 +16,8 @@ var (
 	// ErrZeroRow reports a row of zeros, which has no direction; see
 	// ZeroRowError.
 	ErrZeroRow = errors.New("row is zero")
+	// ErrDiverged reports an iterate with an entry beyond Largest.
+	ErrDiverged = errors.New("the iterate diverges")
 )
 
 // NonFiniteError gives the place of the first NaN or infinity, but not the value,

@@ -1,7 +1,7 @@
 // Package random has the reproducible generator and the order of rows for the
-// measurements of this project. Both are implemented here, not taken from a library,
-// because every published figure depends on them: no release of Go can change their
-// bits.
+// measurements of this project, and the entries of random starts. Generator and order are
+// implemented here, not taken from a library, because every published figure depends on
+// them: no release of Go can change their bits.
 //
 // Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014);
 // Durstenfeld, "Algorithm 235: Random permutation" (1964).

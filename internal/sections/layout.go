@@ -11,7 +11,7 @@ import (
 // The kinds of files that several packages read.
 const (
 	Model      = "model"      // of supervised.Model.Save
-	Checkpoint = "checkpoint" // of package checkpoint
+	Checkpoint = "checkpoint" // of privatemail.Checkpoint
 )
 
 const (

@@ -2,12 +2,11 @@ package spectral
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -73,5 +72,5 @@ func checkStart(start blas32.General, n, m int) error {
 	if start.Rows != n || start.Cols < 1 || start.Cols >= m {
 		return fmt.Errorf("%w: a start of %d x %d for %d rows and a block of %d columns", kernel.ErrShape, start.Rows, start.Cols, n, m)
 	}
-	return errors.Unwrap(iterate.CheckStart(start)) // without the name of the package, which Converge adds
+	return points.CheckStart(start)
 }

@@ -1,7 +1,7 @@
-// Package sealed has what both halves of mode sealed share: the public matrix, the law of errors,
-// the scale of queries and the bound on errors of scores. In this mode a server scores a query
-// that it cannot read. Package retrieval/sealed/client is the half with the query, and
-// retrieval/sealed/server the half with the gallery. Nothing in this package is secret.
+// Package sealed says what mode sealed is, and has the numbers that messages are measured by. In
+// this mode a server scores a query that it cannot read. Package retrieval/sealed/client is the half
+// with the query, and retrieval/sealed/server the half with the gallery. What both share is in
+// package retrieval/sealed/internal/scheme. Nothing in this package is secret.
 //
 // # Scheme
 //
@@ -35,15 +35,15 @@
 // All are constants of the code, and none is negotiated:
 //
 //   - Words are modulo 2^32. Secrets have [SecretWords] = 1408 words, uniform.
-//   - Errors follow a table (lwe.ErrorTable), a Gaussian of standard deviation [Deviation],
+//   - Errors follow a table (scheme.ErrorTable), a Gaussian of standard deviation scheme.Deviation,
 //     rounded to whole numbers. The table is the law.
 //   - A comes from AES-256 in counter mode under a key that is the hash of a label and the epoch
-//     (lwe.NewMatrix). Each side computes the key itself.
-//   - [Kappa] is a scale at which no score wraps, up to a chance of 2 exp(-72) a score.
+//     (scheme.NewMatrix). Each side computes the key itself.
+//   - scheme.Kappa is a scale at which no score wraps, up to a chance of 2 exp(-72) a score.
 //
 // For these numbers an attack on one ciphertext takes 2^145 operations in the core-SVP model (Alkim,
 // Ducas, Pöppelmann, Schwabe, "Post-quantum key exchange - a new hope", USENIX Security 2016), and
-// 2^131 with a quantum computer: the example Hardness of the tests computes both. The SimplePIR paper
+// 2^131 with a quantum computer: the example Hardness of the tests of package scheme computes both. The SimplePIR paper
 // has 1024 words. They come to 2^94 in the same model, and are not used here.
 //
 // # What it hides
@@ -73,7 +73,7 @@
 // # Errors of scores
 //
 // A sum of entries of e with weights w is beyond t tau |w| in size with a chance of at most
-// 2 exp(-t^2/2), where tau is [Tau] for the table and [ProbeTau] with the rounding. Here w is a row
-// of D. [ScoreError] is that for t = 10, and client.Client.Bound makes a certificate of squared
+// 2 exp(-t^2/2), where tau is scheme.Tau for the table and scheme.ProbeTau with the rounding. Here w is a row
+// of D. scheme.ScoreError is that for t = 10, and client.Client.Bound makes a certificate of squared
 // distances of it.
 package sealed

@@ -12,8 +12,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/paper"
-	paperclient "github.com/seed-64e14a55/privatemail/paper/client"
-	paperserver "github.com/seed-64e14a55/privatemail/paper/server"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
@@ -52,12 +50,12 @@ func runPaper(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 		return nil, err
 	}
 	n, _ := t.Gallery.Dims()
-	gallery := paperserver.Rows{Features: t.Gallery.RawMatrix(), Labels: shown.of(t.GalleryLabels)}
-	there, err := paperserver.New(ctx, engine, gallery, public, method, min(evaluate.ListLength, n), t.Seed)
+	gallery := paper.Rows{Features: t.Gallery.RawMatrix(), Labels: shown.of(t.GalleryLabels)}
+	there, err := paper.NewServer(ctx, engine, gallery, public, method, min(evaluate.ListLength, n), t.Seed)
 	if err != nil {
 		return nil, err
 	}
-	here, err := paperclient.New(engine, public, method, paperclient.Settings{
+	here, err := paper.NewClient(engine, public, method, paper.ClientSettings{
 		Epsilon: t.Epsilon, Delta: t.Delta, Relation: sensitivity.ReplaceOne,
 		LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger,
 	})
@@ -68,19 +66,19 @@ func runPaper(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 }
 
 // askPaper puts every query, with its label by number, through client and server.
-func askPaper(ctx context.Context, t *evaluate.Task, here *paperclient.Client, there *paperserver.Server, labels []int32, sigmaQ float64) (*evaluate.Answer, error) {
+func askPaper(ctx context.Context, t *evaluate.Task, here *paper.Client, there *paper.Server, labels []int32, sigmaQ float64) (*evaluate.Answer, error) {
 	a := &evaluate.Answer{Ranking: &evaluate.Ranking{K: evaluate.ListLength}}
 	for q, label := range labels {
-		question, err := here.Ask(ctx, paperclient.Record{Features: t.Queries.RawRowView(q), Label: label},
+		question, read, err := here.Ask(ctx, paper.Record{Features: t.Queries.RawRowView(q), Label: label},
 			mechanism.Unit{Kind: release.UnitRecord, Name: fmt.Sprintf("query %d", q)})
 		if err != nil {
 			return nil, err
 		}
-		answer, err := there.Answer(ctx, question.Message())
+		answer, err := there.Answer(ctx, question)
 		if err != nil {
 			return nil, err
 		}
-		matches, err := question.Read(answer)
+		matches, err := read(answer)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +86,7 @@ func askPaper(ctx context.Context, t *evaluate.Task, here *paperclient.Client, t
 			a.Ranking.Index = append(a.Ranking.Index, int(m.ID))
 		}
 		// The query itself moves its row by some 1e-4 of the random start.
-		a.Facts = map[string]float64{"noise over the random start": question.Message().Release.Privacy.Sigma / sigmaQ}
+		a.Facts = map[string]float64{"noise over the random start": question.Release.Privacy.Sigma / sigmaQ}
 	}
 	return a, nil
 }

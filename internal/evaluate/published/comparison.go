@@ -12,10 +12,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/align"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/paper"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
@@ -171,7 +171,7 @@ func (c *Comparison) ask(q int, v *Variant, p *prepared) (class int32, answers [
 			rescale(x)
 		}
 	}
-	similarity, err := paper.Align(below(x, 1), p.anchors)
+	similarity, err := align.Rows(below(x, 1), p.anchors)
 	if err != nil {
 		return 0, nil, fmt.Errorf("published: %w", err)
 	}

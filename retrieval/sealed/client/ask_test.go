@@ -17,7 +17,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/entropy"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 )
 
 // Two asks of one row share no ciphertext, and no two ciphertexts a secret: probes of one
@@ -29,7 +29,7 @@ func TestFreshSecrets(t *testing.T) {
 	twice := blas64.General{Rows: 2, Cols: 24, Stride: 24, Data: slices.Concat(row.Data, row.Data)}
 	seen := make(map[uint32]string)
 	for i, q := range append(ask(t, c, row), append(ask(t, c, row), ask(t, c, twice)...)...) {
-		if len(q.secret.sealed.secrets) != 4*sealed.SecretWords {
+		if len(q.secret.sealed.secrets) != 4*scheme.SecretWords {
 			t.Fatalf("%d words of secrets", len(q.secret.sealed.secrets))
 		}
 		for p := range 4 {
@@ -37,7 +37,7 @@ func TestFreshSecrets(t *testing.T) {
 			// Of 2^32 words, 23,000 of 16 secrets are all different with a chance of .94: so
 			// some may agree, and those of two equal secrets all do.
 			agree := make(map[string]int)
-			for _, w := range q.secret.sealed.secrets[p*sealed.SecretWords:][:sealed.SecretWords] {
+			for _, w := range q.secret.sealed.secrets[p*scheme.SecretWords:][:scheme.SecretWords] {
 				if other, found := seen[w]; found {
 					agree[other]++
 				}

@@ -10,8 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -21,7 +20,7 @@ import (
 type ciphertexts struct {
 	columns int      // words of a ciphertext
 	width   int      // upper bytes of a word that are sent, 3 or 4
-	secrets []uint32 // sealed.SecretWords a ciphertext
+	secrets []uint32 // scheme.SecretWords a ciphertext
 	streams []cipher.Block
 	plain   plaintext
 	bytes   []byte // of the request
@@ -36,7 +35,7 @@ type plaintext interface {
 // newCiphertexts draws the secrets of so many ciphertexts, each from a seed of its own.
 func newCiphertexts(seeds io.Reader, count, columns, width int, plain plaintext) (*ciphertexts, error) {
 	c := &ciphertexts{columns: columns, width: width, plain: plain, bytes: make([]byte, count*columns*width)}
-	c.secrets, c.streams = make([]uint32, count*sealed.SecretWords), make([]cipher.Block, count)
+	c.secrets, c.streams = make([]uint32, count*scheme.SecretWords), make([]cipher.Block, count)
 	for i := range c.streams {
 		var seed [32]byte
 		if _, err := io.ReadFull(seeds, seed[:]); err != nil {
@@ -48,7 +47,7 @@ func newCiphertexts(seeds io.Reader, count, columns, width int, plain plaintext)
 		}
 		clear(seed[:])
 		c.streams[i] = stream
-		lwe.FillWords(c.secrets[i*sealed.SecretWords:(i+1)*sealed.SecretWords], stream, 0)
+		scheme.FillWords(c.secrets[i*scheme.SecretWords:(i+1)*scheme.SecretWords], stream, 0)
 	}
 	return c, nil
 }
@@ -59,7 +58,7 @@ const encryptedColumns = 64
 
 // encrypt fills in the bytes of requests. All have the same number of columns, so that each row
 // of the matrix is computed once for all of them.
-func encrypt(ctx context.Context, workers *par.Workers, matrix *lwe.Matrix, requests []*ciphertexts) error {
+func encrypt(ctx context.Context, workers *par.Workers, matrix *scheme.Matrix, requests []*ciphertexts) error {
 	if len(requests) == 0 {
 		return nil
 	}
@@ -73,12 +72,12 @@ func encrypt(ctx context.Context, workers *par.Workers, matrix *lwe.Matrix, requ
 		first, end := split.Block(block, columns, encryptedColumns)
 		e := &buffers[worker]
 		if e.rows == nil {
-			e.rows, e.products = make([]uint32, encryptedColumns*sealed.SecretWords), make([]uint32, encryptedColumns*most)
+			e.rows, e.products = make([]uint32, encryptedColumns*scheme.SecretWords), make([]uint32, encryptedColumns*most)
 		}
-		rows := e.rows[:(end-first)*sealed.SecretWords]
+		rows := e.rows[:(end-first)*scheme.SecretWords]
 		matrix.Rows(rows, first)
 		for _, c := range requests {
-			kernels.WordDots(e.products, rows, c.secrets, sealed.SecretWords)
+			kernels.WordDots(e.products, rows, c.secrets, scheme.SecretWords)
 			for i := range c.streams {
 				words := e.words[:end-first]
 				for w := range words {
@@ -127,12 +126,12 @@ func (c *ciphertexts) write(words []uint32, ciphertext, first int) {
 	}
 }
 
-// rounded returns a word without its lower sealed.DroppedBits, rounded to the nearest and in the
+// rounded returns a word without its lower scheme.DroppedBits, rounded to the nearest and in the
 // middle to the even one, so that the mean of what rounding adds is 0. What goes beyond 2^32
 // wraps to 0.
 func rounded(w uint32) uint32 {
-	const half = 1 << sealed.DroppedBits / 2
-	return (w + half - 1 + w>>sealed.DroppedBits&1) >> sealed.DroppedBits
+	const half = 1 << scheme.DroppedBits / 2
+	return (w + half - 1 + w>>scheme.DroppedBits&1) >> scheme.DroppedBits
 }
 
 // request returns the message.
@@ -150,7 +149,7 @@ func (c *ciphertexts) decrypt(workers *par.Workers, hint [][]uint32, answer []ui
 		first, end := split.Block(block, len(hint), size)
 		for row := first; row < end; row++ {
 			to := out[row*count:][:count]
-			kernels.WordDots(to, hint[row], c.secrets, sealed.SecretWords)
+			kernels.WordDots(to, hint[row], c.secrets, scheme.SecretWords)
 			for i, product := range to {
 				to[i] = answer[i*len(hint)+row] - product
 			}

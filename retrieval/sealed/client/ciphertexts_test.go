@@ -17,8 +17,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -55,13 +54,13 @@ func plainSecret(t *testing.T, seed []byte, columns int) (secret, errors []*big.
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream := make([]byte, 4*sealed.SecretWords+8*columns)
+	stream := make([]byte, 4*scheme.SecretWords+8*columns)
 	cipher.NewCTR(block, make([]byte, aes.BlockSize)).XORKeyStream(stream, stream)
-	for i := range sealed.SecretWords {
+	for i := range scheme.SecretWords {
 		secret = append(secret, big.NewInt(int64(binary.LittleEndian.Uint32(stream[4*i:]))))
 	}
 	for i := range columns {
-		errors = append(errors, big.NewInt(plainError(binary.LittleEndian.Uint64(stream[4*sealed.SecretWords+8*i:]))))
+		errors = append(errors, big.NewInt(plainError(binary.LittleEndian.Uint64(stream[4*scheme.SecretWords+8*i:]))))
 	}
 	return secret, errors
 }
@@ -69,7 +68,7 @@ func plainSecret(t *testing.T, seed []byte, columns int) (secret, errors []*big.
 // plainError is sampleError with branches.
 func plainError(word uint64) int64 {
 	size := int64(0)
-	for size < lwe.MaxError && word>>1 >= lwe.ErrorTable()[size] {
+	for size < scheme.MaxError && word>>1 >= scheme.ErrorTable()[size] {
 		size++
 	}
 	if word&1 == 1 {
@@ -120,7 +119,7 @@ func TestAgainstBigIntegers(t *testing.T) {
 				secret, errors := plainSecret(t, seeds.given[i*s.probes+p], m.Columns())
 				var u []*big.Int // as the server has it
 				for column, e := range errors {
-					sum := dot(g.public[column*sealed.SecretWords:][:sealed.SecretWords], word, secret)
+					sum := dot(g.public[column*scheme.SecretWords:][:scheme.SecretWords], word, secret)
 					sum.Add(sum, e)
 					if column/s.dimension == int(cell) {
 						sum.Add(sum, big.NewInt(int64(q.secret.row.words[column%s.dimension])))
@@ -196,7 +195,7 @@ func TestErrorsFollowTheTable(t *testing.T) {
 	}
 	workers := par.New(2)
 	defer workers.Close()
-	matrix := lwe.NewMatrix(wire.Hash{9})
+	matrix := scheme.NewMatrix(wire.Hash{9})
 	if err := encrypt(t.Context(), workers, matrix, []*ciphertexts{c}); err != nil {
 		t.Fatal(err)
 	}
@@ -207,10 +206,10 @@ func TestErrorsFollowTheTable(t *testing.T) {
 		sent[i] = words(request, i)
 	}
 	const block = 64
-	rows, products := make([]uint32, block*sealed.SecretWords), make([]uint32, block*count)
+	rows, products := make([]uint32, block*scheme.SecretWords), make([]uint32, block*count)
 	for first := 0; first < columns; first += block {
 		matrix.Rows(rows, first)
-		simd.At(simd.Best()).WordDots(products, rows, c.secrets, sealed.SecretWords)
+		simd.At(simd.Best()).WordDots(products, rows, c.secrets, scheme.SecretWords)
 		for i, product := range products {
 			counts[int32(sent[i%count][first+i/count]-product)]++
 		}
@@ -222,7 +221,7 @@ func TestErrorsFollowTheTable(t *testing.T) {
 func checkLaw(t *testing.T, counts map[int32]int, n int) {
 	t.Helper()
 	const last = 28
-	table := lwe.ErrorTable()
+	table := scheme.ErrorTable()
 	chance := func(size int32) float64 { // of an error of one sign
 		switch {
 		case size == 0:
@@ -234,7 +233,7 @@ func checkLaw(t *testing.T, counts map[int32]int, n int) {
 	}
 	pooled := make(map[int32]int)
 	for e, k := range counts {
-		if e < -lwe.MaxError || e > lwe.MaxError {
+		if e < -scheme.MaxError || e > scheme.MaxError {
 			t.Fatalf("an error of %d", e)
 		}
 		pooled[max(-last-1, min(last+1, e))] += k
@@ -254,7 +253,7 @@ func checkLaw(t *testing.T, counts map[int32]int, n int) {
 func TestSampleError(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	drawn := []uint64{0, 1, math.MaxUint64, math.MaxUint64 - 1}
-	for _, v := range lwe.ErrorTable() {
+	for _, v := range scheme.ErrorTable() {
 		drawn = append(drawn, v<<1, v<<1|1, v<<1-1, v<<1-2)
 	}
 	for range 1000 {
@@ -298,7 +297,7 @@ func TestErrorsOfScores(t *testing.T) {
 			rowSquares[r] += float64(v) * float64(v)
 		}
 	}
-	law := lwe.ErrorTable()
+	law := scheme.ErrorTable()
 	variance := (1<<16 + 2) / 12. // of the rounding, to even, of what is uniform
 	below := uint64(0)
 	for size, most := range law {

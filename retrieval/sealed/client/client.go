@@ -8,8 +8,7 @@ import (
 	"sync"
 
 	"github.com/seed-64e14a55/privatemail/internal/entropy"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -31,7 +30,7 @@ type Settings struct {
 type Client struct {
 	manifest wire.SealedManifest // a copy without Norms, which versions have
 	epoch    wire.Hash
-	matrix   *lwe.Matrix
+	matrix   *scheme.Matrix
 	lengths  []float64 // squared lengths of the centres
 	workers  int
 	seeds    io.Reader // of secrets
@@ -44,7 +43,7 @@ type Client struct {
 // not copied: nobody may change them afterwards.
 //
 // Errors are wire.ErrMessage for a message that is none, also for a manifest with another scale
-// than the one that follows from it (sealed.Kappa), and ErrEpoch for a manifest that does not
+// than the one that follows from it (scheme.Kappa), and ErrEpoch for a manifest that does not
 // have the hash expected, when no hash is expected and UnconfirmedEpoch does not say so, and
 // for a hint of another epoch. All of them depend on public values alone.
 func New(manifest *wire.SealedManifest, hint *wire.SealedHint, s Settings) (*Client, error) {
@@ -61,7 +60,7 @@ func New(manifest *wire.SealedManifest, hint *wire.SealedHint, s Settings) (*Cli
 	if hint.Epoch != hash || hint.Rows != manifest.Length {
 		return nil, fmt.Errorf("client: the hint: %w", ErrEpoch)
 	}
-	c := &Client{manifest: *manifest, epoch: hash, matrix: lwe.NewMatrix(hash), workers: s.Workers, seeds: entropy.System{}}
+	c := &Client{manifest: *manifest, epoch: hash, matrix: scheme.NewMatrix(hash), workers: s.Workers, seeds: entropy.System{}}
 	c.manifest.Centres = slices.Clone(manifest.Centres)
 	c.manifest.Norms = nil
 	c.lengths = make([]float64, manifest.Cells)
@@ -72,7 +71,7 @@ func New(manifest *wire.SealedManifest, hint *wire.SealedHint, s Settings) (*Cli
 	}
 	first := &version{
 		number: hint.Version,
-		hint:   slices.Collect(slices.Chunk(hint.Words, sealed.SecretWords)),
+		hint:   slices.Collect(slices.Chunk(hint.Words, scheme.SecretWords)),
 		norms:  slices.Collect(slices.Chunk(slices.Clone(manifest.Norms), manifest.Length)),
 	}
 	if err := c.checkNorms(hint.Names, hint.Norms); err != nil {
@@ -93,7 +92,7 @@ func confirm(manifest *wire.SealedManifest, s Settings) (hash wire.Hash, err err
 	if err := confirmHash(hash, s.Epoch, s.UnconfirmedEpoch); err != nil {
 		return hash, err
 	}
-	if want := sealed.Kappa(manifest.MaxNorm, manifest.Cells, manifest.Dimension); manifest.Kappa != want {
+	if want := scheme.Kappa(manifest.MaxNorm, manifest.Cells, manifest.Dimension); manifest.Kappa != want {
 		return hash, fmt.Errorf("client: %w", &wire.Error{Field: "kappa", Detail: fmt.Sprintf("%d, and %d follows from the other fields", manifest.Kappa, want), Err: wire.ErrMessage})
 	}
 	return hash, nil
@@ -139,7 +138,7 @@ func (c *Client) Epoch() wire.Hash { return c.epoch }
 // in hand may be farther off.
 func (c *Client) Bound() float64 {
 	m := &c.manifest
-	score := sealed.ScoreError(m.MaxNorm, m.Cells, m.Dimension) / float64(m.Kappa)
+	score := scheme.ScoreError(m.MaxNorm, m.Cells, m.Dimension) / float64(m.Kappa)
 	norm := float64(m.NormUnit/2) / m.Scale / m.Scale
 	return 2*score/m.Scale + norm
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -52,7 +52,7 @@ func TestNewRefuses(t *testing.T) {
 		"another centre":       {manifest(func(m *wire.SealedManifest) { m.Centres[0]++ }), g.hint(), right, ErrEpoch},
 		"hint of another":      {&g.manifest, other.hint(), right, ErrEpoch},
 		"another epoch's hint": {&g.manifest, hint(func(h *wire.SealedHint) { h.Epoch[0]++ }), right, ErrEpoch},
-		"hint of other rows":   {&g.manifest, hint(func(h *wire.SealedHint) { h.Rows--; h.Words = h.Words[sealed.SecretWords:] }), right, ErrEpoch},
+		"hint of other rows":   {&g.manifest, hint(func(h *wire.SealedHint) { h.Rows--; h.Words = h.Words[scheme.SecretWords:] }), right, ErrEpoch},
 		"a slot beyond":        {&g.manifest, hint(func(h *wire.SealedHint) { h.Names, h.Norms = []uint32{28}, []int16{0} }), right, ErrEpoch},
 		"a norm beyond":        {&g.manifest, hint(func(h *wire.SealedHint) { h.Names, h.Norms = []uint32{2}, []int16{math.MaxInt16} }), right, wire.ErrMessage},
 		"larger kappa":         {manifest(func(m *wire.SealedManifest) { m.Kappa++ }), g.hint(), Settings{UnconfirmedEpoch: true}, wire.ErrMessage},
@@ -141,7 +141,7 @@ func TestImports(t *testing.T) {
 
 func TestBound(t *testing.T) {
 	c := &Client{manifest: wire.SealedManifest{Cells: 100, Dimension: 64, Scale: 200, MaxNorm: 40000, NormUnit: 1, Kappa: 1e7}}
-	want := 2 * (10*sealed.ProbeTau*200*10 + 200*8/2) / 1e7 / 200
+	want := 2 * (10*scheme.ProbeTau*200*10 + 200*8/2) / 1e7 / 200
 	if got := c.Bound(); math.Abs(got-want) > 1e-12*want {
 		t.Errorf("%g, want %g", got, want)
 	}

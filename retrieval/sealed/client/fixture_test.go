@@ -8,8 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -65,13 +64,13 @@ func newGallery(t *testing.T, s shape) *gallery {
 		}
 	}
 	m.Norms = slices.Clone(g.norms)
-	m.Kappa = sealed.Kappa(m.MaxNorm, m.Cells, m.Dimension)
+	m.Kappa = scheme.Kappa(m.MaxNorm, m.Cells, m.Dimension)
 	var err error
 	if g.epoch, err = m.Hash(); err != nil {
 		t.Fatal(err)
 	}
-	g.public = make([]uint32, m.Columns()*sealed.SecretWords)
-	lwe.NewMatrix(g.epoch).Rows(g.public, 0)
+	g.public = make([]uint32, m.Columns()*scheme.SecretWords)
+	scheme.NewMatrix(g.epoch).Rows(g.public, 0)
 	return g
 }
 
@@ -90,10 +89,10 @@ func (g *gallery) row(r int) []int8 {
 
 // hintRow returns a row of the hint.
 func (g *gallery) hintRow(r int) []uint32 {
-	out := make([]uint32, sealed.SecretWords)
+	out := make([]uint32, scheme.SecretWords)
 	for i, v := range g.row(r) {
 		for j := range out {
-			out[j] += uint32(int32(v)) * g.public[i*sealed.SecretWords+j]
+			out[j] += uint32(int32(v)) * g.public[i*scheme.SecretWords+j]
 		}
 	}
 	return out

@@ -9,8 +9,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/entropy"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -39,7 +38,7 @@ type RecordsSettings struct {
 // Records fetch records of the rows of a gallery without disclosing which: the server sees how
 // many are fetched, and nothing else. A fetch encrypts the choice of a record, in as many words as
 // the matrix of the records has columns, under a secret of its own; see package
-// retrieval/sealed. A record is wrong with a chance below 1e-39 (sealed.RecordFailure).
+// retrieval/sealed. A record is wrong with a chance below 1e-39 (scheme.RecordFailure).
 //
 // How many records are fetched is not hidden, and neither is when. So a client that shows k
 // matches always fetches k, with wire.Padding for those that are missing, and does so whatever
@@ -47,7 +46,7 @@ type RecordsSettings struct {
 type Records struct {
 	manifest wire.SealedRecords
 	epoch    wire.Hash
-	matrix   *lwe.Matrix
+	matrix   *scheme.Matrix
 	hint     [][]uint32
 	workers  int
 	seeds    io.Reader // of secrets
@@ -75,8 +74,8 @@ func NewRecords(manifest *wire.SealedRecords, hint *wire.SealedHint, s RecordsSe
 		return nil, fmt.Errorf("client: the hint of records: %w", ErrEpoch)
 	}
 	return &Records{
-		manifest: *manifest, epoch: hash, matrix: lwe.NewMatrix(hash),
-		hint: slices.Collect(slices.Chunk(hint.Words, sealed.SecretWords)), workers: s.Workers, seeds: entropy.System{},
+		manifest: *manifest, epoch: hash, matrix: scheme.NewMatrix(hash),
+		hint: slices.Collect(slices.Chunk(hint.Words, scheme.SecretWords)), workers: s.Workers, seeds: entropy.System{},
 	}, nil
 }
 
@@ -86,8 +85,8 @@ func confirmRecords(manifest *wire.SealedRecords, s RecordsSettings) (hash wire.
 		return hash, fmt.Errorf("client: %w", err)
 	}
 	switch {
-	case manifest.Length < sealed.RecordPrefix:
-		return hash, fmt.Errorf("client: %w", &wire.Error{Field: "length", Detail: fmt.Sprintf("%d, want at least %d", manifest.Length, sealed.RecordPrefix), Err: wire.ErrMessage})
+	case manifest.Length < scheme.RecordPrefix:
+		return hash, fmt.Errorf("client: %w", &wire.Error{Field: "length", Detail: fmt.Sprintf("%d, want at least %d", manifest.Length, scheme.RecordPrefix), Err: wire.ErrMessage})
 	case manifest.Gallery != s.Gallery:
 		return hash, fmt.Errorf("client: the records: %w: they are those of another gallery", ErrEpoch)
 	}
@@ -98,7 +97,7 @@ func confirmRecords(manifest *wire.SealedRecords, s RecordsSettings) (hash wire.
 func (r *Records) Epoch() wire.Hash { return r.epoch }
 
 // Fetch encrypts the choice of records, by the numbers of their rows (Match.ID), for one
-// request: as many ciphertexts as there are numbers, 1 to sealed.MaxFetches, each with a fresh
+// request: as many ciphertexts as there are numbers, 1 to scheme.MaxFetches, each with a fresh
 // secret from the operating system. wire.Padding is the number of a dummy, which nobody but
 // the client can tell from another fetch. The public matrix is computed once for all of them.
 //
@@ -107,8 +106,8 @@ func (r *Records) Epoch() wire.Hash { return r.epoch }
 // the server, under encryption or not, and a fetch that is not sent tells it something. In its
 // place a dummy is fetched, and Open returns ErrRecord when the answer is there.
 func (r *Records) Fetch(ctx context.Context, ids []uint32) (*Fetching, error) {
-	if len(ids) < 1 || len(ids) > sealed.MaxFetches {
-		return nil, fmt.Errorf("client: %w: %d records to fetch, want 1 to %d", ErrRecord, len(ids), sealed.MaxFetches)
+	if len(ids) < 1 || len(ids) > scheme.MaxFetches {
+		return nil, fmt.Errorf("client: %w: %d records to fetch, want 1 to %d", ErrRecord, len(ids), scheme.MaxFetches)
 	}
 	plain := newChoices(&r.manifest, ids)
 	ciphers, err := newCiphertexts(r.seeds, len(ids), r.manifest.Columns(), fetchWidth, plain)

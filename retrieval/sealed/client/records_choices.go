@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/sametime"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -45,7 +45,7 @@ func (c *choices) inColumn(fetch, column int) (mask uint64, part uint32) {
 func (c *choices) add(words []uint32, fetch, first int) {
 	for i := range words {
 		mask, _ := c.inColumn(fetch, first+i)
-		words[i] += uint32(mask) & (1 << sealed.RecordBits)
+		words[i] += uint32(mask) & (1 << scheme.RecordBits)
 	}
 }
 
@@ -57,7 +57,7 @@ func (c *choices) padded(words []uint32, fetch, length int) []byte {
 		mask := byte(sametime.Equal(c.parts[fetch], uint32(number)))
 		for j := range out {
 			word := words[(number*length+j)*fetches+fetch]
-			out[j] |= mask & byte((word+1<<(sealed.RecordBits-1))>>sealed.RecordBits)
+			out[j] |= mask & byte((word+1<<(scheme.RecordBits-1))>>scheme.RecordBits)
 		}
 	}
 	return out
@@ -74,7 +74,7 @@ func (c *choices) records(words []uint32, length int) ([][]byte, error) {
 	wrong := &recordsError{absent: make([]uint64, len(out)), impossible: make([]uint64, len(out))}
 	var bad uint64
 	for i, padded := range out {
-		content := padded[sealed.RecordPrefix:]
+		content := padded[scheme.RecordPrefix:]
 		n := uint64(binary.LittleEndian.Uint16(padded))
 		dummy := sametime.Equal(c.ids[i], wire.Padding)
 		wrong.absent[i] = ^(c.there[i] | uint64(dummy)<<32 | uint64(dummy))

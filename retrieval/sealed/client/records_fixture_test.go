@@ -6,8 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -47,20 +46,20 @@ func newRecordServer(t *testing.T, records [][]byte, perColumn int) *recordServe
 	if s.epoch, err = m.Hash(); err != nil {
 		t.Fatal(err)
 	}
-	s.public = make([]uint32, m.Columns()*sealed.SecretWords)
-	lwe.NewMatrix(s.epoch).Rows(s.public, 0)
+	s.public = make([]uint32, m.Columns()*scheme.SecretWords)
+	scheme.NewMatrix(s.epoch).Rows(s.public, 0)
 	return s
 }
 
 func (s *recordServer) hint() *wire.SealedHint {
-	h := &wire.SealedHint{Epoch: s.epoch, Rows: len(s.matrix), Words: make([]uint32, len(s.matrix)*sealed.SecretWords)}
+	h := &wire.SealedHint{Epoch: s.epoch, Rows: len(s.matrix), Words: make([]uint32, len(s.matrix)*scheme.SecretWords)}
 	for r, row := range s.matrix {
-		to := h.Words[r*sealed.SecretWords : (r+1)*sealed.SecretWords]
+		to := h.Words[r*scheme.SecretWords : (r+1)*scheme.SecretWords]
 		for c, v := range row {
 			if v == 0 {
 				continue
 			}
-			for j, word := range s.public[c*sealed.SecretWords : (c+1)*sealed.SecretWords] {
+			for j, word := range s.public[c*scheme.SecretWords : (c+1)*scheme.SecretWords] {
 				to[j] += uint32(int32(v)) * word
 			}
 		}

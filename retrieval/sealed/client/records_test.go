@@ -16,7 +16,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -57,7 +57,7 @@ func TestFetch(t *testing.T) {
 			for i := range c.records {
 				ids = append(ids, uint32(i))
 			}
-			for part := range slices.Chunk(ids, sealed.MaxFetches-1) {
+			for part := range slices.Chunk(ids, scheme.MaxFetches-1) {
 				part = append(slices.Clone(part), wire.Padding)
 				f := fetch(t, client, part...)
 				if err := f.Request().Check(); err != nil || f.Request().Epoch != client.Epoch() || f.Request().Count != len(part) || f.Request().Width != 4 {
@@ -98,13 +98,13 @@ func TestFetchCiphertexts(t *testing.T) {
 	modulus := big.NewInt(1 << 32)
 	seen := make(map[string]bool)
 	for i, id := range ids {
-		secret := f.secret.sealed.secrets[i*sealed.SecretWords : (i+1)*sealed.SecretWords]
+		secret := f.secret.sealed.secrets[i*scheme.SecretWords : (i+1)*scheme.SecretWords]
 		errs := make([]int64, f.Request().Columns)
 		zeros := 0
 		for c, u := range words(f.Request(), i) {
 			v := new(big.Int).SetInt64(int64(u))
 			for j, s := range secret {
-				v.Sub(v, new(big.Int).Mul(big.NewInt(int64(server.public[c*sealed.SecretWords+j])), big.NewInt(int64(s))))
+				v.Sub(v, new(big.Int).Mul(big.NewInt(int64(server.public[c*scheme.SecretWords+j])), big.NewInt(int64(s))))
 			}
 			if id < n && int(id)/perColumn == c {
 				v.Sub(v, big.NewInt(1<<24))
@@ -161,7 +161,7 @@ func TestFetchesShareNothing(t *testing.T) {
 		f := fetch(t, client, 7, 7, wire.Padding, wire.Padding)
 		for i := range 4 {
 			pairs(ciphertexts, words(f.Request(), i))
-			pairs(secrets, f.secret.sealed.secrets[i*sealed.SecretWords:(i+1)*sealed.SecretWords])
+			pairs(secrets, f.secret.sealed.secrets[i*scheme.SecretWords:(i+1)*scheme.SecretWords])
 		}
 	}
 }
@@ -256,12 +256,12 @@ func TestFetchBeyond(t *testing.T) {
 func TestFetchRefuses(t *testing.T) {
 	server := newRecordServer(t, someRecords(5, 3), 1)
 	client := server.client(t)
-	for _, n := range []int{0, sealed.MaxFetches + 1} {
+	for _, n := range []int{0, scheme.MaxFetches + 1} {
 		if f, err := client.Fetch(t.Context(), make([]uint32, n)); !errors.Is(err, ErrRecord) || f != nil {
 			t.Errorf("%d fetches: %v", n, err)
 		}
 	}
-	if _, err := client.Fetch(t.Context(), make([]uint32, sealed.MaxFetches)); err != nil {
+	if _, err := client.Fetch(t.Context(), make([]uint32, scheme.MaxFetches)); err != nil {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -328,7 +328,7 @@ func TestNewRecordsRefuses(t *testing.T) {
 	foreign := server.hint()
 	foreign.Epoch[0]++
 	rows := server.hint()
-	rows.Rows, rows.Words = rows.Rows-1, rows.Words[sealed.SecretWords:]
+	rows.Rows, rows.Words = rows.Rows-1, rows.Words[scheme.SecretWords:]
 	broken := server.hint()
 	broken.Words = broken.Words[1:]
 	for name, c := range map[string]struct {

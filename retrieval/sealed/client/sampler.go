@@ -5,20 +5,19 @@ import (
 	"crypto/cipher"
 	"math/bits"
 
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 )
 
 // errorTable is the law of errors.
-var errorTable = lwe.ErrorTable()
+var errorTable = scheme.ErrorTable()
 
 // addErrors adds the errors of columns from first on to words. In the stream of a ciphertext
 // they follow its secret, a 64-bit word a column, so that each column has its own whoever
 // encrypts it. first is even.
 func addErrors(words []uint32, stream cipher.Block, first int) {
-	const secretBlocks, columnsOfBlock = 4 * sealed.SecretWords / aes.BlockSize, aes.BlockSize / 8
+	const secretBlocks, columnsOfBlock = 4 * scheme.SecretWords / aes.BlockSize, aes.BlockSize / 8
 	var drawn [2 * encryptedColumns]uint32
-	lwe.FillWords(drawn[:2*len(words)], stream, secretBlocks+uint64(first)/columnsOfBlock)
+	scheme.FillWords(drawn[:2*len(words)], stream, secretBlocks+uint64(first)/columnsOfBlock)
 	for i := range words {
 		words[i] += sampleError(uint64(drawn[2*i]) | uint64(drawn[2*i+1])<<32)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -114,7 +114,7 @@ func (c *Client) at(number uint64) (*version, error) {
 func (v *version) changed(changes *wire.SealedChanges, length int) *version {
 	out := &version{number: changes.Version, hint: slices.Clone(v.hint), norms: slices.Clone(v.norms), ids: slices.Clone(v.ids)}
 	for i, row := range changes.Rows {
-		out.hint[row] = slices.Clone(changes.Words[i*sealed.SecretWords:][:sealed.SecretWords])
+		out.hint[row] = slices.Clone(changes.Words[i*scheme.SecretWords:][:scheme.SecretWords])
 	}
 	copied := -1 // names rise, so that those of a cell follow each other
 	for i, name := range changes.Names {

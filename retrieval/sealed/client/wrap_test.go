@@ -7,8 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/rotation"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 )
 
 // Every slot has a row, every row is as long as bytes allow, and queries point along one of
@@ -25,12 +24,12 @@ func TestLongestRowsDoNotWrap(t *testing.T) {
 		for name := range m.Norms {
 			g.norms[name], m.Norms[name] = 0, 0
 		}
-		m.Kappa = sealed.Kappa(m.MaxNorm, m.Cells, m.Dimension)
+		m.Kappa = scheme.Kappa(m.MaxNorm, m.Cells, m.Dimension)
 		var err error
 		if g.epoch, err = m.Hash(); err != nil {
 			t.Fatal(err)
 		}
-		lwe.NewMatrix(g.epoch).Rows(g.public, 0)
+		scheme.NewMatrix(g.epoch).Rows(g.public, 0)
 		c := g.client(t)
 		first := g.stored(0)
 		for _, sign := range []float64{1, -1} {

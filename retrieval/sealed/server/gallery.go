@@ -16,8 +16,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/usage"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -28,7 +27,7 @@ import (
 type Gallery struct {
 	manifest  wire.SealedManifest // of version 0
 	epoch     wire.Hash
-	public    *lwe.Matrix
+	public    *scheme.Matrix
 	centres   *centres
 	norms     normScale
 	published []byte // the map
@@ -50,7 +49,7 @@ type Gallery struct {
 type slots struct {
 	version uint64
 	matrix  *matrix
-	hint    shared[uint32] // rows x sealed.SecretWords
+	hint    shared[uint32] // rows x scheme.SecretWords
 	ids     shared[uint32] // by name; wire.Padding where there is no row
 	norms   shared[int16]  // by name; wire.EmptySlot where there is no row
 	rows    int            // slots that have one
@@ -187,7 +186,7 @@ func fill[M points.Matrix](ctx context.Context, g *Gallery, x M) error {
 	m.NormBase, m.NormUnit = scale.base, scale.unit
 	// Rows that come later may be a little longer: rounding makes rows of unit length so.
 	m.MaxNorm = min(largest+largest/normRoom, largestByte*largestByte*int64(m.Dimension))
-	m.Kappa = sealed.Kappa(m.MaxNorm, m.Cells, m.Dimension)
+	m.Kappa = scheme.Kappa(m.MaxNorm, m.Cells, m.Dimension)
 	m.Norms = make([]int16, len(norms))
 	for name, norm := range norms {
 		if m.Norms[name] = wire.EmptySlot; g.slots.ids.values[name] != wire.Padding {
@@ -205,10 +204,10 @@ func (g *Gallery) begin() (err error) {
 	if g.epoch, err = m.Hash(); err != nil {
 		return err
 	}
-	if kappa := sealed.Kappa(m.MaxNorm, m.Cells, m.Dimension); m.Kappa != kappa {
+	if kappa := scheme.Kappa(m.MaxNorm, m.Cells, m.Dimension); m.Kappa != kappa {
 		return fmt.Errorf("kappa is %d, want %d", m.Kappa, kappa)
 	}
-	g.public = lwe.NewMatrix(g.epoch)
+	g.public = scheme.NewMatrix(g.epoch)
 	g.norms = normScale{m.NormBase, m.NormUnit}
 	g.slots.rows, g.slots.used = 0, make([]int, m.Cells)
 	for name, norm := range g.slots.norms.values {

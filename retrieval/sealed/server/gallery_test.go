@@ -17,8 +17,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -88,7 +87,7 @@ func checkGallery(t testing.TB, g *Gallery, x blas64.General) {
 	if len(seen) != g.Rows() {
 		t.Fatalf("%d rows have a slot, of %d", len(seen), g.Rows())
 	}
-	words, err := g.slots.matrix.hint(t.Context(), nil, lwe.NewMatrix(g.Epoch()), nil)
+	words, err := g.slots.matrix.hint(t.Context(), nil, scheme.NewMatrix(g.Epoch()), nil)
 	if err != nil || !slices.Equal(words, hint.Words) {
 		t.Fatalf("another hint than that of the matrix: %v", err)
 	}
@@ -115,7 +114,7 @@ func TestNew(t *testing.T) {
 			}
 		}
 		largest = min(largest, 4*math.Sqrt(squares/float64(c.n*c.d)))
-		if math.Abs(m.Scale*largest-127) > 1e-9 || m.Kappa != sealed.Kappa(m.MaxNorm, m.Cells, m.Dimension) {
+		if math.Abs(m.Scale*largest-127) > 1e-9 || m.Kappa != scheme.Kappa(m.MaxNorm, m.Cells, m.Dimension) {
 			t.Errorf("%+v: scale %g, kappa %d", c, m.Scale, m.Kappa)
 		}
 		if len(g.Hint().Names) > 0 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -98,14 +98,14 @@ func (g *Gallery) Remove(name uint32) error {
 func (g *Gallery) change(name uint32, code []int8, norm int16, id uint32) {
 	s, m := &g.slots, &g.manifest
 	cell, r := int(name)/m.Length, int(name)%m.Length
-	hint := s.hint.own()[r*sealed.SecretWords : (r+1)*sealed.SecretWords]
+	hint := s.hint.own()[r*scheme.SecretWords : (r+1)*scheme.SecretWords]
 	norms, ids := s.norms.own(), s.ids.own()
 	g.log.add(s.version, former{name: name, norm: norms[name], id: ids[name], row: uint32(r), hint: append([]uint32(nil), hint...)})
 
 	before := make([]int8, m.Dimension)
 	s.matrix.row(before, r, cell*m.Dimension)
 	s.matrix.setRow(r, cell*m.Dimension, code)
-	public := make([]uint32, sealed.SecretWords)
+	public := make([]uint32, scheme.SecretWords)
 	for j, v := range code {
 		g.public.Rows(public, cell*m.Dimension+j)
 		times := uint32(int32(v) - int32(before[j]))

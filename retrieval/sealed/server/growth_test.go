@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -42,7 +42,7 @@ func (s snapshot) equal(o snapshot) bool {
 func (s snapshot) after(c *wire.SealedChanges) snapshot {
 	s = snapshot{slices.Clone(s.hint), slices.Clone(s.norms), slices.Clone(s.ids), nil}
 	for i, r := range c.Rows {
-		copy(s.hint[int(r)*sealed.SecretWords:], c.Words[i*sealed.SecretWords:(i+1)*sealed.SecretWords])
+		copy(s.hint[int(r)*scheme.SecretWords:], c.Words[i*scheme.SecretWords:(i+1)*scheme.SecretWords])
 	}
 	for i, name := range c.Names {
 		s.norms[name], s.ids[name] = c.Norms[i], c.IDs[i]

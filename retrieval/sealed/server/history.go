@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -74,7 +74,7 @@ func (g *Gallery) Changes(since, to uint64) (*wire.SealedChanges, error) {
 		formerRows[f.row], formerNames[f.name] = f, f
 	}
 	for _, r := range out.Rows {
-		words := s.hint.values[int(r)*sealed.SecretWords : (int(r)+1)*sealed.SecretWords]
+		words := s.hint.values[int(r)*scheme.SecretWords : (int(r)+1)*scheme.SecretWords]
 		if f := formerRows[r]; f != nil {
 			words = f.hint
 		}

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/sections"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -127,7 +127,7 @@ func (g *Gallery) openHint() (err error) {
 	if s.hint.values, err = sections.Numbers[uint32](g.file, sectionHint); err != nil {
 		return err
 	}
-	if int64(len(s.hint.values)) != int64(m.Length)*sealed.SecretWords {
+	if int64(len(s.hint.values)) != int64(m.Length)*scheme.SecretWords {
 		return g.file.Damagedf("section %q: %d words for %d rows", sectionHint, len(s.hint.values), m.Length)
 	}
 	s.hint.lend()

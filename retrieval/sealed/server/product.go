@@ -8,8 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -103,32 +102,32 @@ func (m *matrix) productBytes(columns, width int) int64 {
 
 // hintBytes is the most memory that hint takes, its result included.
 func (m *matrix) hintBytes() int64 {
-	return m.productBytes(sealed.SecretWords, 4) + 4*sealed.SecretWords*int64(m.padded)
+	return m.productBytes(scheme.SecretWords, 4) + 4*scheme.SecretWords*int64(m.padded)
 }
 
-// hint multiplies the matrix with the public matrix of an epoch: rows x sealed.SecretWords.
-func (m *matrix) hint(ctx context.Context, workers *par.Workers, public *lwe.Matrix, progress func(done, total int)) ([]uint32, error) {
+// hint multiplies the matrix with the public matrix of an epoch: rows x scheme.SecretWords.
+func (m *matrix) hint(ctx context.Context, workers *par.Workers, public *scheme.Matrix, progress func(done, total int)) ([]uint32, error) {
 	scratches := make([][]uint32, workers.Count())
-	sums, err := m.product(ctx, workers, sealed.SecretWords, 4, loader{
+	sums, err := m.product(ctx, workers, scheme.SecretWords, 4, loader{
 		pieces: func(count int) int { return split.Blocks(count, expandedRows) },
 		load: func(worker, piece int, words []uint32, from, count, depth int) {
 			if scratches[worker] == nil {
-				scratches[worker] = make([]uint32, expandedRows*sealed.SecretWords)
+				scratches[worker] = make([]uint32, expandedRows*scheme.SecretWords)
 			}
 			lo, hi := split.Block(piece, count, expandedRows)
-			rows := scratches[worker][:(hi-lo)*sealed.SecretWords]
+			rows := scratches[worker][:(hi-lo)*scheme.SecretWords]
 			public.Rows(rows, from+lo)
-			transpose(words[lo:], depth, rows, sealed.SecretWords)
+			transpose(words[lo:], depth, rows, scheme.SecretWords)
 		},
 	}, progress)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]uint32, m.rows*sealed.SecretWords)
-	err = workers.Do(ctx, split.Blocks(sealed.SecretWords, expandedRows), par.Func(func(_, piece int) {
-		lo, hi := split.Block(piece, sealed.SecretWords, expandedRows)
+	out := make([]uint32, m.rows*scheme.SecretWords)
+	err = workers.Do(ctx, split.Blocks(scheme.SecretWords, expandedRows), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, scheme.SecretWords, expandedRows)
 		for r := range m.rows {
-			to := out[r*sealed.SecretWords : (r+1)*sealed.SecretWords]
+			to := out[r*scheme.SecretWords : (r+1)*scheme.SecretWords]
 			for j := lo; j < hi; j++ {
 				to[j] = sums[j*m.padded+r]
 			}

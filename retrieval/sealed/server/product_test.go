@@ -10,8 +10,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -131,14 +130,14 @@ func TestHintIsExact(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	const rows, columns = 17, blockColumns + 70
 	m, plain := drawnMatrix(random, rows, columns)
-	public := lwe.NewMatrix(wire.Hash{1})
-	want := make([]uint32, rows*sealed.SecretWords)
-	row := make([]uint32, sealed.SecretWords)
+	public := scheme.NewMatrix(wire.Hash{1})
+	want := make([]uint32, rows*scheme.SecretWords)
+	row := make([]uint32, scheme.SecretWords)
 	for c := range columns {
 		public.Rows(row, c)
 		for r := range rows {
 			for j, w := range row {
-				want[r*sealed.SecretWords+j] += uint32(int32(plain[r*columns+c])) * w
+				want[r*scheme.SecretWords+j] += uint32(int32(plain[r*columns+c])) * w
 			}
 		}
 	}
@@ -163,7 +162,7 @@ func TestProductStops(t *testing.T) {
 	m, _ := drawnMatrix(random, 3, 3)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := m.hint(ctx, nil, lwe.NewMatrix(wire.Hash{}), nil); !errors.Is(err, context.Canceled) {
+	if _, err := m.hint(ctx, nil, scheme.NewMatrix(wire.Hash{}), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("hint: %v", err)
 	}
 	if _, err := m.answers(ctx, nil, []*wire.SealedRequest{drawnRequest(random, wire.Hash{}, 1, 3, 3)}); !errors.Is(err, context.Canceled) {

@@ -10,8 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/sections"
 	"github.com/seed-64e14a55/privatemail/internal/usage"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -28,7 +27,7 @@ type RecordsSettings struct {
 	// number.
 	Rows int
 	// PerColumn is how many records a column of the matrix has. 0 means the least that makes
-	// at most sealed.MaxRecordColumns columns: 1 up to half a million records, then 2. More make
+	// at most scheme.MaxRecordColumns columns: 1 up to half a million records, then 2. More make
 	// the requests of clients shorter, and the hint and the answers longer.
 	PerColumn int
 	// Workers compute the hint and answers; nil computes in the caller. They are lent: whoever
@@ -95,7 +94,7 @@ func NewRecords(ctx context.Context, gallery wire.Hash, records iter.Seq2[[]byte
 	if r.epoch, err = shape.Hash(); err != nil {
 		return nil, fmt.Errorf("sealed server: %w", err)
 	}
-	r.hint, err = r.matrix.hint(ctx, r.workers, lwe.NewMatrix(r.epoch), func(done, total int) { report("hint", done, total) })
+	r.hint, err = r.matrix.hint(ctx, r.workers, scheme.NewMatrix(r.epoch), func(done, total int) { report("hint", done, total) })
 	if err != nil {
 		return nil, fmt.Errorf("sealed server: hint of records: %w", err)
 	}
@@ -130,10 +129,10 @@ func (r *Records) CheckRequest(request *wire.SealedRequest) error {
 }
 
 func (r *Records) checkRequest(request *wire.SealedRequest) error {
-	return r.matrix.checkRequest(request, r.epoch, recordWidth, 1, sealed.MaxFetches)
+	return r.matrix.checkRequest(request, r.epoch, recordWidth, 1, scheme.MaxFetches)
 }
 
-// Answer answers requests of 1 to sealed.MaxFetches ciphertexts each, all in one pass over the
+// Answer answers requests of 1 to scheme.MaxFetches ciphertexts each, all in one pass over the
 // records. The time that it takes depends on their number alone. Errors are ErrQuestion and
 // ErrEpoch, which name the request, ErrMemory, ErrClosed and that of ctx; then none is answered.
 func (r *Records) Answer(ctx context.Context, requests ...*wire.SealedRequest) ([]*wire.SealedAnswer, error) {

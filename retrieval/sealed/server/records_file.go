@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/seed-64e14a55/privatemail/internal/sections"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 )
 
 // A file of records has these sections.
@@ -80,7 +80,7 @@ func (r *Records) open() (err error) {
 	if r.hint, err = sections.Numbers[uint32](r.file, recordsHint); err != nil {
 		return err
 	}
-	if int64(len(r.hint)) != int64(r.matrix.rows)*sealed.SecretWords {
+	if int64(len(r.hint)) != int64(r.matrix.rows)*scheme.SecretWords {
 		return r.file.Damagedf("section %q: %d words for %d rows", recordsHint, len(r.hint), r.matrix.rows)
 	}
 	return nil

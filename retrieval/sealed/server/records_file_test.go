@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -152,7 +152,7 @@ func TestRecordsDamagedFile(t *testing.T) {
 // taken for them.
 func TestRecordsHostileFile(t *testing.T) {
 	honest := newRecords(t, [][]byte{{1}, {2}, {3}}, RecordsSettings{})
-	huge := wire.SealedRecords{Records: 20 * sealed.MaxRecordColumns, Length: sealed.MaxRecord, PerColumn: 20}
+	huge := wire.SealedRecords{Records: 20 * scheme.MaxRecordColumns, Length: scheme.MaxRecord, PerColumn: 20}
 	panels := make([]int8, panelBytes(honest.matrix.rows, honest.matrix.columns))
 	for name, c := range map[string]struct {
 		kind     string

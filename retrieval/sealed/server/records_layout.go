@@ -9,12 +9,12 @@ import (
 	"iter"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // MaxContent is how many bytes a record may have.
-const MaxContent = sealed.MaxRecord - sealed.RecordPrefix
+const MaxContent = scheme.MaxRecord - scheme.RecordPrefix
 
 // lookEvery is after how many records a loop looks at its context and reports its progress.
 const lookEvery = 1 << 12
@@ -43,7 +43,7 @@ func surveyRecords(ctx context.Context, gallery wire.Hash, records iter.Seq2[[]b
 	case n < s.Rows:
 		return nil, fmt.Errorf("sealed server: %w: %d for %d rows of the gallery", ErrRecords, n, s.Rows)
 	}
-	m := &wire.SealedRecords{Gallery: gallery, Records: n, Length: sealed.RecordPrefix + longest, PerColumn: s.PerColumn}
+	m := &wire.SealedRecords{Gallery: gallery, Records: n, Length: scheme.RecordPrefix + longest, PerColumn: s.PerColumn}
 	if m.PerColumn == 0 {
 		m.PerColumn = leastPerColumn(n)
 	}
@@ -54,9 +54,9 @@ func surveyRecords(ctx context.Context, gallery wire.Hash, records iter.Seq2[[]b
 }
 
 // leastPerColumn returns how few of n records in a column make at most
-// sealed.MaxRecordColumns columns. Fewer in a column make a shorter hint and shorter answers.
+// scheme.MaxRecordColumns columns. Fewer in a column make a shorter hint and shorter answers.
 func leastPerColumn(n int) int {
-	return (n-1)/sealed.MaxRecordColumns + 1
+	return (n-1)/scheme.MaxRecordColumns + 1
 }
 
 // A padder brings records to one length, and hashes what comes of it.
@@ -68,13 +68,13 @@ type padder struct {
 func newPadder(m *wire.SealedRecords) *padder { return &padder{sha256.New(), make([]byte, m.Length)} }
 
 // fits reports whether a record is short enough.
-func (p *padder) fits(record []byte) bool { return len(record) <= len(p.padded)-sealed.RecordPrefix }
+func (p *padder) fits(record []byte) bool { return len(record) <= len(p.padded)-scheme.RecordPrefix }
 
 // pad returns a record that fits, with its length before it and zeros behind it, until the next
 // call.
 func (p *padder) pad(record []byte) []byte {
 	binary.LittleEndian.PutUint16(p.padded, uint16(len(record)))
-	clear(p.padded[sealed.RecordPrefix+copy(p.padded[sealed.RecordPrefix:], record):])
+	clear(p.padded[scheme.RecordPrefix+copy(p.padded[scheme.RecordPrefix:], record):])
 	p.contents.Write(p.padded)
 	return p.padded
 }

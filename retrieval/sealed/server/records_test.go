@@ -18,8 +18,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -148,12 +147,12 @@ func checkRecordsHint(t *testing.T, records *Records, rows [][]int64) {
 	if err := hint.Check(); err != nil || hint.Epoch != records.Epoch() || hint.Version != 0 || hint.Rows != len(rows) {
 		t.Fatalf("hint: %v", err)
 	}
-	public := make([]uint32, records.Manifest().Columns()*sealed.SecretWords)
-	lwe.NewMatrix(records.Epoch()).Rows(public, 0)
+	public := make([]uint32, records.Manifest().Columns()*scheme.SecretWords)
+	scheme.NewMatrix(records.Epoch()).Rows(public, 0)
 	for row, values := range rows {
-		for _, j := range []int{0, 1, row % sealed.SecretWords, sealed.SecretWords - 1} {
-			want := bigDot(values, func(c int) uint32 { return public[c*sealed.SecretWords+j] })
-			if got := hint.Words[row*sealed.SecretWords+j]; got != want {
+		for _, j := range []int{0, 1, row % scheme.SecretWords, scheme.SecretWords - 1} {
+			want := bigDot(values, func(c int) uint32 { return public[c*scheme.SecretWords+j] })
+			if got := hint.Words[row*scheme.SecretWords+j]; got != want {
 				t.Fatalf("hint, row %d, word %d: %d, want %d", row, j, got, want)
 			}
 		}
@@ -209,8 +208,8 @@ func TestRecordsManifest(t *testing.T) {
 
 func TestLeastPerColumn(t *testing.T) {
 	for _, c := range []struct{ n, want int }{
-		{1, 1}, {sealed.MaxRecordColumns, 1}, {sealed.MaxRecordColumns + 1, 2}, {2 * sealed.MaxRecordColumns, 2},
-		{2*sealed.MaxRecordColumns + 1, 3}, {limits.MaxRows, (limits.MaxRows-1)/sealed.MaxRecordColumns + 1},
+		{1, 1}, {scheme.MaxRecordColumns, 1}, {scheme.MaxRecordColumns + 1, 2}, {2 * scheme.MaxRecordColumns, 2},
+		{2*scheme.MaxRecordColumns + 1, 3}, {limits.MaxRows, (limits.MaxRows-1)/scheme.MaxRecordColumns + 1},
 	} {
 		got := leastPerColumn(c.n)
 		if got != c.want {
@@ -309,7 +308,7 @@ func TestRecordsRequestsRefused(t *testing.T) {
 		"no ciphertext": {func(r *wire.SealedRequest) { r.Count, r.Bytes = 0, nil }, ErrQuestion},
 		"short":         {func(r *wire.SealedRequest) { r.Bytes = r.Bytes[:7] }, ErrQuestion},
 		"too many": {func(r *wire.SealedRequest) {
-			r.Count, r.Bytes = sealed.MaxFetches+1, make([]byte, 8*(sealed.MaxFetches+1))
+			r.Count, r.Bytes = scheme.MaxFetches+1, make([]byte, 8*(scheme.MaxFetches+1))
 		}, ErrQuestion},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -330,7 +329,7 @@ func TestRecordsRequestsRefused(t *testing.T) {
 		t.Errorf("no request: %v", err)
 	}
 	most := good()
-	most.Count, most.Bytes = sealed.MaxFetches, make([]byte, 8*sealed.MaxFetches)
+	most.Count, most.Bytes = scheme.MaxFetches, make([]byte, 8*scheme.MaxFetches)
 	if _, err := records.Answer(t.Context(), most); err != nil {
 		t.Error(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
+	"github.com/seed-64e14a55/privatemail/internal/align"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate/report"
@@ -159,7 +160,7 @@ func embedAlgorithm(ctx context.Context, engine *privatemail.Engine, p *evaluate
 	if out.after, err = released(ctx, engine, &client, method, p.Seed, epsilon, drawnDelta, drawnSteps); err != nil {
 		return nil, err
 	}
-	similarity, err := paper.Align(tail(out.after).RawMatrix(), out.server.RawMatrix())
+	similarity, err := align.Rows(tail(out.after).RawMatrix(), out.server.RawMatrix())
 	if err != nil {
 		return nil, err
 	}

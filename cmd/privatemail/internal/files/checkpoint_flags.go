@@ -9,7 +9,6 @@ import (
 	"os"
 
 	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/checkpoint"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/disk"
@@ -81,7 +80,7 @@ func (f *CheckpointFlags) Begin(ctx context.Context, e *cli.Env, s *privatemail.
 	}
 	s.CheckpointEvery = f.every
 	s.Checkpoint = func(c *privatemail.Checkpoint) error {
-		err := OnFirst(ctx, e.Ranks(), func() error { return checkpoint.Save(ctx, f.File, c) })
+		err := OnFirst(ctx, e.Ranks(), func() error { return c.Save(ctx, f.File) })
 		if err == nil {
 			f.steps = len(c.State.Trace)
 		}
@@ -98,20 +97,20 @@ func (f *CheckpointFlags) Begin(ctx context.Context, e *cli.Env, s *privatemail.
 		e.Note("there is no %s yet: the run begins at its start", f.File)
 		return func() {}, nil
 	}
-	s.Resume, f.steps = saved.Checkpoint, len(saved.Checkpoint.State.Trace)
+	s.Resume, f.steps = saved, len(saved.State.Trace)
 	e.Note("going on from %s, after step %d", f.File, f.steps)
 	return func() { saved.Close() }, nil // only read from: nothing is lost when closing fails
 }
 
 // open opens the file, the same one on every rank. It returns nil where there is none.
-func (f *CheckpointFlags) open(ctx context.Context, ranks *par.Ranks) (*checkpoint.Saved, error) {
-	saved, err := checkpoint.Open(ctx, f.File)
+func (f *CheckpointFlags) open(ctx context.Context, ranks *par.Ranks) (*privatemail.Checkpoint, error) {
+	saved, err := privatemail.OpenCheckpoint(ctx, f.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	steps := 0
 	if saved != nil {
-		steps = len(saved.Checkpoint.State.Trace)
+		steps = len(saved.State.Trace)
 	}
 	err = agreeError(ctx, ranks, err)
 	if err == nil {

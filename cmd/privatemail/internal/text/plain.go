@@ -33,10 +33,10 @@ func Plain(text string, args ...string) string {
 // packageNames are what errors of our packages begin with.
 func packageNames() []string {
 	return []string{
-		"privatemail", "checkpoint", "kernel", "iterate", "sparse", "jb", "simd", "sensitivity", "mechanism", "release", "post", "formats",
+		"privatemail", "kernel", "iterate", "sparse", "jb", "simd", "sensitivity", "mechanism", "release", "post", "formats",
 		"retrieval", "client", "remote", "front", "sealed server", "server", "service", "session", "wire", "paper", "published", "supervised",
 		"evaluate", "baseline", "report", "cluster",
-		"dense", "digits", "kmeans", "margin", "par", "pca", "plot", "points", "sections", "synth", "systemd",
+		"align", "dense", "digits", "kmeans", "margin", "par", "pca", "plot", "points", "sections", "synth", "systemd",
 	}
 }
 
