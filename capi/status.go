@@ -120,8 +120,7 @@ var damaged = []error{
 
 // unproved are errors of releases without a proof of privacy.
 var unproved = []error{
-	sensitivity.ErrRelation, sensitivity.ErrNoBound, sensitivity.ErrQuery, sensitivity.ErrEntryError,
-	sensitivity.ErrUnrepresentable, sensitivity.ErrDegenerate, sensitivity.ErrMismatch, sensitivity.ErrGroup,
+	sensitivity.ErrRelation, sensitivity.ErrNoBound, sensitivity.ErrQuery,
 }
 
 // statusOf returns the status of an error. An unknown error is a fault of the library.
