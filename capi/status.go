@@ -105,7 +105,6 @@ var statuses = []struct {
 	{kernel.ErrBackground, C.PM_SETTING},
 	{kernel.ErrUnitNorm, C.PM_PRIVACY},
 	{mechanism.ErrParam, C.PM_PRIVACY},
-	{mechanism.ErrSensitivity, C.PM_PRIVACY},
 	{mechanism.ErrUnknownUnit, C.PM_PRIVACY},
 	{mechanism.ErrOtherRelation, C.PM_PRIVACY},
 	{mechanism.ErrEntropy, C.PM_SYSTEM},
@@ -114,7 +113,7 @@ var statuses = []struct {
 // damaged are errors of files and bytes of the wrong kind or damaged. They come after
 // those of the system: a missing file is not damaged.
 var damaged = []error{
-	mechanism.ErrLedger, release.ErrRelease, release.ErrChecksum, release.ErrVersion, post.ErrScale, supervised.ErrFile,
+	mechanism.ErrLedger, release.ErrRelease, post.ErrScale, supervised.ErrFile,
 	formats.ErrFormat, formats.ErrTruncated, formats.ErrUnsupported, formats.ErrShape, formats.ErrRange, formats.ErrLimit,
 }
 

@@ -141,7 +141,7 @@ type Calibration struct {
 //
 // Errors are a *ParamError for numbers out of range, for a matrix so large that
 // the grid would cost more than a thousandth of the noise and for a Reach
-// beyond 2^51 g, where coordinates would be clamped; and ErrSensitivity for a
+// beyond 2^51 g, where coordinates would be clamped; and ErrParam for a
 // bound that has no stated operator error, was made from norms or covers only
 // some of the rows.
 func Calibrate(p CalibrationSettings) (Calibration, error) {
@@ -180,13 +180,13 @@ func checkBound(b sensitivity.Bound) error {
 	rows, columns := b.Size()
 	switch released := b.Rows().Released; {
 	case !b.Valid():
-		return fmt.Errorf("mechanism: there is no bound: %w", ErrSensitivity)
+		return fmt.Errorf("mechanism: there is no bound: %w", errSensitivity)
 	case !b.ErrorStated():
-		return fmt.Errorf("mechanism: the bound is for exact arithmetic: state the operator error with Inflate: %w", ErrSensitivity)
+		return fmt.Errorf("mechanism: the bound is for exact arithmetic: state the operator error with Inflate: %w", errSensitivity)
 	case columns == 0:
-		return fmt.Errorf("mechanism: the bound was made from norms: make it from Q: %w", ErrSensitivity)
+		return fmt.Errorf("mechanism: the bound was made from norms: make it from Q: %w", errSensitivity)
 	case released != nil && len(released) != rows:
-		return fmt.Errorf("mechanism: the bound is for %d of %d rows, and all are released: %w", len(released), rows, ErrSensitivity)
+		return fmt.Errorf("mechanism: the bound is for %d of %d rows, and all are released: %w", len(released), rows, errSensitivity)
 	}
 	return nil
 }

@@ -28,8 +28,8 @@ import (
 // number of workers. Nil workers mean the calling goroutine alone. Privatize is
 // safe for concurrent use.
 //
-// Errors are ErrSensitivity when the matrix or its parameters are not those of
-// the bound, ErrNonFinite, ErrParam, ErrLabels, ErrLedger without a budget,
+// Errors are ErrParam, also when the matrix or its parameters are not those of
+// the bound, ErrNonFinite, ErrLabels, ErrLedger without a budget,
 // ErrEntropy, the errors of the budget (such as ErrBudgetExceeded), and the error
 // of ctx.
 func (c Calibration) Privatize(ctx context.Context, budget Budget, f FirstStep, workers *par.Workers) (*release.Release, error) {

@@ -141,7 +141,7 @@ func TestCheckNoticesEveryField(t *testing.T) {
 			err := r.Check()
 			sentinel := ErrRelease
 			if path == "Mechanism" {
-				sentinel = ErrVersion
+				sentinel = errVersion
 			}
 			if wantError(t, err, sentinel); t.Failed() {
 				t.Fatalf("field %s, case %d", path, i)

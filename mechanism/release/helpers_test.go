@@ -132,18 +132,24 @@ var (
 	}
 )
 
-// wantError checks that err is an *Error around the sentinel.
-func wantError(t *testing.T, err, sentinel error) {
+// is reports whether err is an *Error of exactly this kind.
+func is(err, kind error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Err == kind
+}
+
+// wantError checks that err is an *Error of this kind, and matches ErrRelease or ErrLabels.
+func wantError(t *testing.T, err, kind error) {
 	t.Helper()
-	if e, ok := errors.AsType[*Error](err); !ok || e.Error() == "" || !errors.Is(err, sentinel) {
-		t.Errorf("error %v (%T), want an *Error that is %q", err, err, sentinel)
+	if !is(err, kind) || err.Error() == "" || errors.Is(err, ErrRelease) == errors.Is(err, ErrLabels) {
+		t.Errorf("error %v (%T), want an *Error that is %q", err, err, kind)
 	}
 }
 
-// known reports whether err is an *Error around one of the sentinels.
+// known reports whether err is an *Error around ErrRelease.
 func known(err error) bool {
 	_, ok := errors.AsType[*Error](err)
-	return ok && (errors.Is(err, ErrRelease) || errors.Is(err, ErrChecksum) || errors.Is(err, ErrVersion))
+	return ok && errors.Is(err, ErrRelease)
 }
 
 // allocated returns the bytes f takes.
