@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/noise"
 	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
@@ -167,8 +168,8 @@ func Calibrate(p CalibrationSettings) (Calibration, error) {
 		return Calibration{}, &ParamError{Field: "Sensitivity", Value: coordinates(p.Sensitivity), Allowed: "fewer coordinates at this Epsilon and Delta: the grid would cost more than 0.001 of the noise"}
 	}
 	c.multiple = int64(math.Ceil(deviation(multiplier, c.total) / c.step))
-	if p.Reach > clampSteps*c.step {
-		return Calibration{}, &ParamError{Field: "Reach", Value: p.Reach, Allowed: fmt.Sprintf("at most %g, 2^51 grid steps: the noise is too small for a matrix this large", clampSteps*c.step)}
+	if p.Reach > noise.ClampSteps*c.step {
+		return Calibration{}, &ParamError{Field: "Reach", Value: p.Reach, Allowed: fmt.Sprintf("at most %g, 2^51 grid steps: the noise is too small for a matrix this large", noise.ClampSteps*c.step)}
 	}
 	return c, nil
 }

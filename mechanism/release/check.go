@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-64e14a55/privatemail/internal/noise"
 	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
 )
 
@@ -258,7 +259,7 @@ func (r *Release) checkGrid() error {
 		return refuse("grid", "%d numbers for %d x %d", len(r.Grid), r.Rows, r.Columns)
 	}
 	for i, v := range r.Grid {
-		if v > terms.GridLimit || v < -terms.GridLimit {
+		if v > noise.GridLimit || v < -noise.GridLimit {
 			return refuse("grid", "row %d: a number is larger than 2^53", i/r.Columns+1)
 		}
 	}
