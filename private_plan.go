@@ -272,9 +272,9 @@ func (p *privatePlan) chooseOrder(d int, dense sensitivity.Eta) (sensitivity.Eta
 			return sensitivity.Eta{}, err
 		}
 		computed, err := p.start.RoundingError(p.query, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d, Relative: rounding})
-		if errors.Is(err, sensitivity.ErrEntryError) {
-			// Its sums are rounded too coarsely, and sums of higher orders even
-			// more.
+		if errors.Is(err, sensitivity.ErrQuery) {
+			// EntryError has accepted the query. So sums of this order are rounded too
+			// coarsely, and sums of higher orders even more.
 			return sensitivity.Eta{}, fmt.Errorf("%w: poly: %w", kernel.ErrTolerance, err)
 		}
 		if err != nil {

@@ -274,7 +274,7 @@ func TestPrivatizeRefuses(t *testing.T) {
 		{"no classes", func(s *PrivateSettings) { s.Classes = 0 }, x, y, sensitivity.ErrQuery},
 		{"more records than rows", func(s *PrivateSettings) { s.Records = 31 }, x, y, ErrSettings},
 		{"negative columns", func(s *PrivateSettings) { s.Dim = -1 }, x, y, ErrSettings},
-		{"tiny bandwidth", func(s *PrivateSettings) { s.Bandwidth = kernel.Sigma(0.01) }, x, y, sensitivity.ErrUnrepresentable},
+		{"tiny bandwidth", func(s *PrivateSettings) { s.Bandwidth = kernel.Sigma(0.01) }, x, y, sensitivity.ErrNoBound},
 		{"private row outside", func(s *PrivateSettings) { s.PrivateRows = []int{30} }, x, y, sensitivity.ErrQuery},
 		{"rest public, two private", func(s *PrivateSettings) { s.PrivateRows, s.RestPublic = []int{1, 2}, true }, x, y, ErrSettings},
 		{"rest public, row outside", func(s *PrivateSettings) { s.PrivateRows, s.RestPublic = []int{30}, true }, x, y, ErrSettings},
@@ -559,7 +559,7 @@ func TestClientOfSeveralRows(t *testing.T) {
 		func() { s.Relation, s.PrivateRows, s.RestPublic = sensitivity.ReplaceOne, []int{3}, true },
 	} {
 		change()
-		if _, err := engine(t).Privatize(t.Context(), x, y, s); !errors.Is(err, ErrSettings) && !errors.Is(err, sensitivity.ErrGroup) {
+		if _, err := engine(t).Privatize(t.Context(), x, y, s); !errors.Is(err, ErrSettings) && !errors.Is(err, sensitivity.ErrNoBound) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}

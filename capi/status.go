@@ -103,7 +103,6 @@ var statuses = []struct {
 	{kernel.ErrOperator, C.PM_SETTING},
 	{kernel.ErrUnitNorm, C.PM_PRIVACY},
 	{mechanism.ErrParam, C.PM_PRIVACY},
-	{mechanism.ErrSensitivity, C.PM_PRIVACY},
 	{mechanism.ErrUnknownUnit, C.PM_PRIVACY},
 	{mechanism.ErrOtherRelation, C.PM_PRIVACY},
 	{mechanism.ErrEntropy, C.PM_SYSTEM},
@@ -112,14 +111,13 @@ var statuses = []struct {
 // damaged are errors of files and bytes of the wrong kind or damaged. They come after
 // those of the system: a missing file is not damaged.
 var damaged = []error{
-	mechanism.ErrLedger, release.ErrRelease, release.ErrChecksum, release.ErrVersion, post.ErrScale, supervised.ErrFile,
+	mechanism.ErrLedger, release.ErrRelease, post.ErrScale, supervised.ErrFile,
 	formats.ErrFormat, formats.ErrUnsupported, formats.ErrLimit,
 }
 
 // unproved are errors of releases without a proof of privacy.
 var unproved = []error{
-	sensitivity.ErrRelation, sensitivity.ErrNoBound, sensitivity.ErrQuery, sensitivity.ErrEntryError,
-	sensitivity.ErrUnrepresentable, sensitivity.ErrDegenerate, sensitivity.ErrMismatch, sensitivity.ErrGroup,
+	sensitivity.ErrRelation, sensitivity.ErrNoBound, sensitivity.ErrQuery,
 }
 
 // statusOf returns the status of an error. An unknown error is a fault of the library.

@@ -237,7 +237,7 @@ func chooses(node ast.Node) (complaint string) {
 				complaint = n.Name
 			}
 		case *ast.SelectorExpr:
-			if x, ok := n.X.(*ast.Ident); ok && (x.Name == "io" || x.Name == "rand" || x.Name == "chacha") {
+			if x, ok := n.X.(*ast.Ident); ok && (x.Name == "io" || x.Name == "rand" || x.Name == "chacha" || x.Name == "noise") {
 				complaint = x.Name + "." + n.Sel.Name
 			}
 		case *ast.ArrayType:
@@ -278,6 +278,9 @@ func TestSearches(t *testing.T) {
 		{`type T struct { Word func() uint64 }`, true},
 		{`var Source = source(nil)`, false},
 		{`var Noise source`, true},
+		{`import "x/noise"; func F(s noise.Source) {}`, true},
+		{`import "x/noise"; type T struct { S noise.Sampler }`, true},
+		{`import "x/noise"; type T struct { s noise.Sampler }`, false},
 		{`type T struct{}; func (T) Seed(x uint64) {}`, false},
 		{`func F(x float64) (y int, err error) { var seed [32]byte; _ = seed }`, false},
 	} {

@@ -6,6 +6,7 @@ import (
 	chacha "math/rand/v2"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/internal/noise"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -13,10 +14,10 @@ import (
 // a release of two million coordinates with one and two workers.
 func BenchmarkDraw(b *testing.B) {
 	b.Run("sampler", func(b *testing.B) {
-		normal := sampler{chacha.NewChaCha8(seed{1})}
+		normal := noise.Sampler{Words: chacha.NewChaCha8(noise.Seed{1})}
 		b.ReportAllocs()
 		for b.Loop() {
-			normal.draw(1<<41 - 3)
+			normal.Draw(1<<41 - 3)
 		}
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "samples/s")
 	})

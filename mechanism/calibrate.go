@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/noise"
 	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
@@ -141,7 +142,7 @@ type Calibration struct {
 //
 // Errors are a *ParamError for numbers out of range, for a matrix so large that
 // the grid would cost more than a thousandth of the noise and for a Reach
-// beyond 2^51 g, where coordinates would be clamped; and ErrSensitivity for a
+// beyond 2^51 g, where coordinates would be clamped; and ErrParam for a
 // bound that has no stated operator error, was made from norms or covers only
 // some of the rows.
 func Calibrate(p CalibrationSettings) (Calibration, error) {
@@ -167,8 +168,8 @@ func Calibrate(p CalibrationSettings) (Calibration, error) {
 		return Calibration{}, &ParamError{Field: "Sensitivity", Value: coordinates(p.Sensitivity), Allowed: "fewer coordinates at this Epsilon and Delta: the grid would cost more than 0.001 of the noise"}
 	}
 	c.multiple = int64(math.Ceil(deviation(multiplier, c.total) / c.step))
-	if p.Reach > clampSteps*c.step {
-		return Calibration{}, &ParamError{Field: "Reach", Value: p.Reach, Allowed: fmt.Sprintf("at most %g, 2^51 grid steps: the noise is too small for a matrix this large", clampSteps*c.step)}
+	if p.Reach > noise.ClampSteps*c.step {
+		return Calibration{}, &ParamError{Field: "Reach", Value: p.Reach, Allowed: fmt.Sprintf("at most %g, 2^51 grid steps: the noise is too small for a matrix this large", noise.ClampSteps*c.step)}
 	}
 	return c, nil
 }
@@ -180,13 +181,13 @@ func checkBound(b sensitivity.Bound) error {
 	rows, columns := b.Size()
 	switch released := b.Rows().Released; {
 	case !b.Valid():
-		return fmt.Errorf("mechanism: there is no bound: %w", ErrSensitivity)
+		return fmt.Errorf("mechanism: there is no bound: %w", errSensitivity)
 	case !b.ErrorStated():
-		return fmt.Errorf("mechanism: the bound is for exact arithmetic: state the operator error with Inflate: %w", ErrSensitivity)
+		return fmt.Errorf("mechanism: the bound is for exact arithmetic: state the operator error with Inflate: %w", errSensitivity)
 	case columns == 0:
-		return fmt.Errorf("mechanism: the bound was made from norms: make it from Q: %w", ErrSensitivity)
+		return fmt.Errorf("mechanism: the bound was made from norms: make it from Q: %w", errSensitivity)
 	case released != nil && len(released) != rows:
-		return fmt.Errorf("mechanism: the bound is for %d of %d rows, and all are released: %w", len(released), rows, ErrSensitivity)
+		return fmt.Errorf("mechanism: the bound is for %d of %d rows, and all are released: %w", len(released), rows, errSensitivity)
 	}
 	return nil
 }

@@ -365,7 +365,7 @@ func TestCalibrateRefuses(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, test := range []struct {
 		name  string
-		field string // of the ParamError, "" for ErrSensitivity
+		field string // of the ParamError, "" for errSensitivity
 		set   func(*CalibrationSettings)
 	}{
 		{"epsilon 0", "Epsilon", func(p *CalibrationSettings) { p.Epsilon = 0 }},
@@ -402,7 +402,7 @@ func TestCalibrateRefuses(t *testing.T) {
 			t.Errorf("%s: a calibration came with the error", test.name)
 		}
 		if test.field == "" {
-			if !errors.Is(err, ErrSensitivity) {
+			if !errors.Is(err, errSensitivity) || !errors.Is(err, ErrParam) {
 				t.Errorf("%s: %v", test.name, err)
 			}
 			continue

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/noise"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
@@ -39,7 +40,7 @@ func totalSensitivity(b sensitivity.Bound, step float64) (total, gridError float
 func deviation(multiplier, sensitivity float64) float64 { return up(multiplier * sensitivity) }
 
 // drawSeeds fills the seeds in order.
-func drawSeeds(source io.Reader, seeds []seed) error {
+func drawSeeds(source io.Reader, seeds []noise.Seed) error {
 	for i := range seeds {
 		if _, err := io.ReadFull(source, seeds[i][:]); err != nil {
 			return err
@@ -49,32 +50,19 @@ func drawSeeds(source io.Reader, seeds []seed) error {
 }
 
 // seedOf returns the seed of a chunk, which no other chunk uses.
-func seedOf(seeds []seed, chunk int) *seed { return &seeds[chunk] }
-
-// half is added before rounding down, in units of 2^-64.
-const half = 1 << 63
+func seedOf(seeds []noise.Seed, chunk int) *noise.Seed { return &seeds[chunk] }
 
 // perturb writes the grid points of x from coordinate lo up to hi, each with
 // its own noise. A value is rounded before noise is added: then the sum is the
 // ideal noise around a grid point, rounded, for every value.
-func perturb(dst []int64, x blas64.General, lo, hi int, c Calibration, normal *sampler) {
+func perturb(dst []int64, x blas64.General, lo, hi int, c Calibration, normal *noise.Sampler) {
 	row, column := lo/x.Cols, lo%x.Cols
 	for i := lo; i < hi; i++ {
-		dst[i] = onGrid(nearest(x.Data[row*x.Stride+column], c.step), normal.draw(c.multiple))
+		dst[i] = noise.OnGrid(noise.Nearest(x.Data[row*x.Stride+column], c.step), normal.Draw(c.multiple))
 		if column++; column == x.Cols {
 			row, column = row+1, 0
 		}
 	}
-}
-
-// nearest returns the grid point nearest to x, clamped to 2^51 steps. Dividing
-// by a power of two is exact. Any rounding by at most half a step would do.
-func nearest(x, step float64) int64 {
-	x = max(-clampSteps*step, min(clampSteps*step, x))
-	if math.IsNaN(x) {
-		return 0
-	}
-	return int64(math.RoundToEven(x / step))
 }
 
 // spendFirst runs draw only after the budget has written the spend down, and has

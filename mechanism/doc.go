@@ -1,8 +1,8 @@
 // Package mechanism turns a computed first step into a differentially private
 // release: it calibrates Gaussian noise to a proved sensitivity, writes down
 // the cost of the release, draws the noise exactly, and returns a
-// release.Release and nothing else. Two smaller mechanisms spend from the same
-// ledger: Subset.Select, for one item of many, and Series, for vectors.
+// release.Release and nothing else. Subset.Select, for one item of many, spends
+// from the same ledger.
 //
 //	c, err := mechanism.Calibrate(mechanism.CalibrationSettings{
 //		Epsilon: 1, Delta: 1e-6, Sensitivity: bound, Reach: reach, // of package sensitivity
@@ -88,21 +88,12 @@
 // epsilon in a Pure ledger and from the pure pot of a Mixed one, mu(epsilon)^2/2 in a
 // GDP ledger, epsilon^2/2 in a ZCDP ledger.
 //
-// # Series
-//
-// NewSeries pays for vectors that are released one after the other, where each may
-// depend on earlier releases: T of them at sensitivity D cost as much as one at
-// sqrt(T) D. The noise is made as in Privatize, but the sensitivity is a number
-// that the caller has proved, and the result is plain numbers, not a
-// release.Release.
-//
 // # Order
 //
 // Privatize and Subset.Select check everything and draw their seeds, then the Budget
-// writes the spend down, and only then is noise made. NewSeries checks and spends; Series.Release
-// makes noise. Subset.Draw draws a set before Subset.Pay writes the spend down, for callers who
-// keep the set secret in between. A crash or a cancelled context after the spend leaves the budget
-// spent; nothing is ever given back.
+// writes the spend down, and only then is noise made. Subset.Draw draws a set before Subset.Pay
+// writes the spend down, for callers who keep the set secret in between. A crash or a
+// cancelled context after the spend leaves the budget spent; nothing is ever given back.
 //
 // # Budgets
 //
@@ -119,8 +110,8 @@
 //
 // The bound belongs to the matrix at hand, and its assumptions hold
 // (sensitivity.Bound.Assumptions). The system's entropy is good and ChaCha8,
-// which stretches 32 bytes of it for each 65,536 coordinates of a matrix, its randomised labels,
-// each vector of a series and each selection, is a pseudorandom generator. The promise is proved
+// which stretches 32 bytes of it for each 65,536 coordinates of a matrix, its randomised labels
+// and each selection, is a pseudorandom generator. The promise is proved
 // for ideal random bits. With ChaCha8 it is
 //
 //	P[S] <= e^epsilon P'[S] + delta + (1 + e^epsilon) a

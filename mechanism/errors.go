@@ -8,11 +8,10 @@ import (
 // Sentinels, matched with errors.Is.
 var (
 	// ErrParam reports a parameter that is missing or out of its range; where
-	// the parameter is a number the error is a *ParamError.
+	// the parameter is a number the error is a *ParamError. It is also a
+	// sensitivity bound that noise cannot be calibrated to: it is missing, has no
+	// stated operator error, or belongs to another matrix.
 	ErrParam = errors.New("parameter out of range")
-	// ErrSensitivity reports that noise cannot be calibrated to the bound: it
-	// is missing, has no stated operator error, or belongs to another matrix.
-	ErrSensitivity = errors.New("sensitivity bound not usable")
 	// ErrNonFinite reports a matrix with a NaN or an infinity.
 	ErrNonFinite = errors.New("value is not finite")
 	// ErrLabels reports labels that are missing or out of range, or a label
@@ -40,6 +39,16 @@ var (
 	// ErrLocked reports a ledger that another process holds.
 	ErrLocked = errors.New("ledger is in use by another process")
 )
+
+// A fault of a parameter that is not a number says what is wrong. It matches ErrParam.
+type fault string
+
+const errSensitivity fault = "sensitivity bound not usable"
+
+func (f fault) Error() string { return string(f) }
+
+// Is makes errors.Is find ErrParam.
+func (f fault) Is(target error) bool { return target == ErrParam }
 
 // errUnknown says what a caller can do, without the name.
 func errUnknown(kind string) error {

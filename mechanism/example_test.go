@@ -97,27 +97,3 @@ func ExampleEpsilonAt() {
 	// Output:
 	// 1.0303 <nil>
 }
-
-// Vectors that are clipped to a ball of radius 1/2 have the sensitivity 1. Two of
-// them are paid for together, and there is no third.
-func ExampleNewSeries() {
-	series, err := mechanism.NewSeries(mechanism.NoLedger, mechanism.Unit{Kind: release.UnitRecord, Name: "image 17", New: true},
-		mechanism.SeriesSettings{
-			Epsilon: 1, Delta: 1e-6, L2Sensitivity: 1, Vectors: 2, Coordinates: 3,
-			Protects: mechanism.AnyRow(sensitivity.ReplaceOne, 1), // what the sensitivity was proved for
-		})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("noise %.4f\n", series.Sigma())
-	for range 3 {
-		noisy, err := series.Release([]float64{0.3, 0, -0.4})
-		fmt.Println(len(noisy), err)
-	}
-	// Output:
-	// noise 5.9746
-	// 3 <nil>
-	// 3 <nil>
-	// 0 mechanism: all 2 vectors of the series have been released: parameter out of range
-}

@@ -45,7 +45,7 @@ func (f FirstStep) check(c Calibration, budget Budget) error {
 		return err
 	}
 	if c.multiple == 0 {
-		return fmt.Errorf("mechanism: the calibration was not made by Calibrate: %w", ErrSensitivity)
+		return fmt.Errorf("mechanism: the calibration was not made by Calibrate: %w", errSensitivity)
 	}
 	if err := checkQuery(c.Bound().Query(), f.Query); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (f FirstStep) check(c Calibration, budget Budget) error {
 func checkMatrix(b sensitivity.Bound, x blas64.General) error {
 	rows, columns := b.Size()
 	if x.Rows != rows || x.Cols != columns {
-		return fmt.Errorf("mechanism: the matrix is %d x %d and the bound is for %d x %d: %w", x.Rows, x.Cols, rows, columns, ErrSensitivity)
+		return fmt.Errorf("mechanism: the matrix is %d x %d and the bound is for %d x %d: %w", x.Rows, x.Cols, rows, columns, errSensitivity)
 	}
 	if x.Stride < x.Cols || x.Stride > len(x.Data) || int64(len(x.Data)) < int64(rows-1)*int64(x.Stride)+int64(columns) {
 		return fmt.Errorf("mechanism: the matrix has a stride of %d and %d numbers, too few for %d x %d: %w", x.Stride, len(x.Data), rows, columns, ErrParam)
@@ -92,9 +92,9 @@ func checkQuery(bound sensitivity.Query, q release.Query) error {
 	}
 	switch {
 	case name == "":
-		return fmt.Errorf("mechanism: a release cannot describe the label table %v: %w", bound.Table, ErrSensitivity)
+		return fmt.Errorf("mechanism: a release cannot describe the label table %v: %w", bound.Table, errSensitivity)
 	case q.Sigma != bound.Sigma || q.Alpha != bound.Alpha || q.Table != name || q.Classes != classes:
-		return fmt.Errorf("mechanism: the query differs from the query of the bound, %v: %w", bound, ErrSensitivity)
+		return fmt.Errorf("mechanism: the query differs from the query of the bound, %v: %w", bound, errSensitivity)
 	case !(q.SigmaQ > 0 && q.SigmaQ <= math.MaxFloat64):
 		return &ParamError{Field: "Query.SigmaQ", Value: q.SigmaQ, Allowed: "a positive finite number"}
 	}

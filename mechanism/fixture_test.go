@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/longtest"
+	"github.com/seed-64e14a55/privatemail/internal/noise"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
@@ -33,7 +34,7 @@ func randomness(name string) io.Reader {
 
 // fixed returns a stream that is the same in every run.
 func fixed(name string) io.Reader {
-	var s seed
+	var s noise.Seed
 	copy(s[:], "test only: "+name)
 	return chacha.NewChaCha8(s)
 }

@@ -58,7 +58,7 @@ func (l *Ledger) Close() error {
 
 // Reserve takes a spend from the budget of a unit, and returns when the spend is on the
 // disk. The spend is final, whether or not a release follows. Calibration.Privatize, Subset.Select and
-// NewSeries call it; mechanisms of other packages pay with it before they draw any noise.
+// Subset.Pay call it; mechanisms of other packages pay with it before they draw any noise.
 //
 // The error is a *BudgetError if the spend does not fit; ErrUnknownUnit for a unit that has not
 // spent before and is not New; a *RelationError for a spend that protects other pairs of data sets

@@ -326,10 +326,9 @@ func TestZeroLedger(t *testing.T) {
 	_, epsilon := l.EpsilonAt(alice, 1e-6)
 	_, pure := l.EpsilonAt(alice, 0)
 	_, selected := Subset{Items: 5, Size: 1, Epsilon: 1}.Select(l, alice, 2)
-	_, series := NewSeries(l, alice, SeriesSettings{Vectors: 1, Coordinates: 2, L2Sensitivity: 1, Epsilon: 1, Delta: 1e-6, Protects: oneUnit.Protects})
 	_, balance := new(Snapshot).Balance(alice)
 	for i, err := range []error{
-		reserve, l.Covers(alice, oneUnit), l.Commit(Receipt{}, [32]byte{}), spent, remaining, epsilon, pure, selected, series, balance,
+		reserve, l.Covers(alice, oneUnit), l.Commit(Receipt{}, [32]byte{}), spent, remaining, epsilon, pure, selected, balance,
 	} {
 		if !errors.Is(err, ErrLedger) {
 			t.Errorf("%d: %v", i, err)
@@ -340,9 +339,6 @@ func TestZeroLedger(t *testing.T) {
 	}
 	if err := l.Close(); err != nil {
 		t.Error(err)
-	}
-	if _, err := new(Series).Release([]float64{1, 2}); !errors.Is(err, ErrParam) || !strings.Contains(err.Error(), "NewSeries") {
-		t.Errorf("zero series: %v", err)
 	}
 }
 

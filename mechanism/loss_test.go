@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/noise"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
@@ -78,7 +79,7 @@ func TestOddsMoveMoreOftenThanDelta(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream(&secret.chunks[0], func(words source) { perturb(grid, x, 0, runs, c, &sampler{words}) })
+	noise.Stream(&secret.chunks[0], func(words noise.Source) { perturb(grid, x, 0, runs, c, &noise.Sampler{Words: words}) })
 	moved := 0
 	for _, k := range grid {
 		z := float64(k) * c.Step()

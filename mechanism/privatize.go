@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/noise"
 	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
@@ -28,8 +29,8 @@ import (
 // number of workers. Nil workers mean the calling goroutine alone. Privatize is
 // safe for concurrent use.
 //
-// Errors are ErrSensitivity when the matrix or its parameters are not those of
-// the bound, ErrNonFinite, ErrParam, ErrLabels, ErrLedger without a budget,
+// Errors are ErrParam, also when the matrix or its parameters are not those of
+// the bound, ErrNonFinite, ErrLabels, ErrLedger without a budget,
 // ErrEntropy, the errors of the budget (such as ErrBudgetExceeded), and the error
 // of ctx.
 func (c Calibration) Privatize(ctx context.Context, budget Budget, f FirstStep, workers *par.Workers) (*release.Release, error) {
@@ -78,15 +79,15 @@ func privatize(ctx context.Context, c Calibration, budget Budget, f FirstStep, w
 func fill(ctx context.Context, out *release.Release, c Calibration, f FirstStep, workers *par.Workers, secret *secrets) error {
 	err := workers.Do(ctx, len(secret.chunks), par.Func(func(_, chunk int) {
 		lo, hi := split.Block(chunk, len(out.Grid), chunkSize)
-		stream(seedOf(secret.chunks, chunk), func(words source) {
-			perturb(out.Grid, f.Displacement, lo, hi, c, &sampler{words})
+		noise.Stream(seedOf(secret.chunks, chunk), func(words noise.Source) {
+			perturb(out.Grid, f.Displacement, lo, hi, c, &noise.Sampler{Words: words})
 		})
 	}))
 	if err != nil {
 		return err
 	}
 	for i := range secret.labels {
-		stream(&secret.labels[i], func(words source) {
+		noise.Stream(&secret.labels[i], func(words noise.Source) {
 			randomisedResponse(out.Labels.Values, f.Labels.Values, f.Query.Classes, f.Labels.Epsilon, words)
 		})
 	}

@@ -132,20 +132,20 @@ func TestPrivatizeRefuses(t *testing.T) {
 		want error
 		set  func(c *Calibration, r *FirstStep)
 	}{
-		{"zero calibration", ErrSensitivity, func(c *Calibration, _ *FirstStep) { *c = Calibration{} }},
-		{"rows", ErrSensitivity, func(_ *Calibration, r *FirstStep) { r.Displacement.Rows = 5 }},
-		{"columns", ErrSensitivity, func(_ *Calibration, r *FirstStep) { r.Displacement.Cols = 2 }},
+		{"zero calibration", errSensitivity, func(c *Calibration, _ *FirstStep) { *c = Calibration{} }},
+		{"rows", errSensitivity, func(_ *Calibration, r *FirstStep) { r.Displacement.Rows = 5 }},
+		{"columns", errSensitivity, func(_ *Calibration, r *FirstStep) { r.Displacement.Cols = 2 }},
 		{"stride", ErrParam, func(_ *Calibration, r *FirstStep) { r.Displacement.Stride = 2 }},
 		{"huge stride", ErrParam, func(_ *Calibration, r *FirstStep) { r.Displacement.Stride = math.MaxInt / 2 }},
 		{"data", ErrParam, func(_ *Calibration, r *FirstStep) { r.Displacement.Data = r.Displacement.Data[:17] }},
 		{"NaN", ErrNonFinite, func(_ *Calibration, r *FirstStep) { r.Displacement.Data[17] = math.NaN() }},
 		{"Inf", ErrNonFinite, func(_ *Calibration, r *FirstStep) { r.Displacement.Data[0] = math.Inf(-1) }},
-		{"sigma", ErrSensitivity, func(_ *Calibration, r *FirstStep) { r.Query.Sigma = 5 }},
-		{"alpha", ErrSensitivity, func(_ *Calibration, r *FirstStep) { r.Query.Alpha = 0.5 }},
-		{"table", ErrSensitivity, func(_ *Calibration, r *FirstStep) { r.Query.Table = "equal" }},
-		{"classes", ErrSensitivity, func(_ *Calibration, r *FirstStep) { r.Query.Classes = 11 }},
-		{"another width for labels", ErrSensitivity, func(c *Calibration, _ *FirstStep) { *c = bound(wide) }},
-		{"table without a name", ErrSensitivity, func(c *Calibration, _ *FirstStep) { *c = bound(ranged) }},
+		{"sigma", errSensitivity, func(_ *Calibration, r *FirstStep) { r.Query.Sigma = 5 }},
+		{"alpha", errSensitivity, func(_ *Calibration, r *FirstStep) { r.Query.Alpha = 0.5 }},
+		{"table", errSensitivity, func(_ *Calibration, r *FirstStep) { r.Query.Table = "equal" }},
+		{"classes", errSensitivity, func(_ *Calibration, r *FirstStep) { r.Query.Classes = 11 }},
+		{"another width for labels", errSensitivity, func(c *Calibration, _ *FirstStep) { *c = bound(wide) }},
+		{"table without a name", errSensitivity, func(c *Calibration, _ *FirstStep) { *c = bound(ranged) }},
 		{"sigma of Q", ErrParam, func(_ *Calibration, r *FirstStep) { r.Query.SigmaQ = 0 }},
 		{"sigma of Q, NaN", ErrParam, func(_ *Calibration, r *FirstStep) { r.Query.SigmaQ = math.NaN() }},
 		{"unit kind", ErrParam, func(_ *Calibration, r *FirstStep) { r.Unit.Kind = "" }},
@@ -176,6 +176,9 @@ func TestPrivatizeRefuses(t *testing.T) {
 		if !errors.Is(err, test.want) || out != nil {
 			t.Errorf("%s: %v, want %v", test.name, err, test.want)
 			continue
+		}
+		if errors.Is(err, errSensitivity) != (test.want == errSensitivity) {
+			t.Errorf("%s: %v, want %v alone", test.name, err, test.want)
 		}
 		if len(ledger.ids) != 0 {
 			t.Errorf("%s: budget was spent", test.name)

@@ -455,22 +455,17 @@ func TestMechanismsSayWhatTheyProtect(t *testing.T) {
 	if _, err := (Subset{Items: 4, Size: 2, Epsilon: 1}).Select(budget, alice, 1); err != nil {
 		t.Fatal(err)
 	}
-	series := SeriesSettings{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 1, Vectors: 1, Coordinates: 1, Protects: AnyRow(sensitivity.Null, 2)}
-	if _, err := NewSeries(budget, alice, series); err != nil {
-		t.Fatal(err)
-	}
 	var got []Protection
 	for _, s := range budget.spends {
 		got = append(got, s.Protects)
 	}
-	if want := []Protection{AnyRow(sensitivity.ReplaceOne, 1), AnyData(), AnyRow(sensitivity.Null, 2)}; !slices.Equal(got, want) {
+	if want := []Protection{AnyRow(sensitivity.ReplaceOne, 1), AnyData()}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	series.Protects = Protection{}
-	if _, err := NewSeries(budget, alice, series); !errors.Is(err, ErrParam) || len(budget.spends) != 3 {
-		t.Error(err)
-	}
-	if _, err := NewSeries(NoLedger, alice, series); !errors.Is(err, ErrParam) {
-		t.Error(err)
+	noise := func() error { t.Error("noise was made"); return nil }
+	for _, b := range []Budget{budget, NoLedger} {
+		if _, err := spendFirst(b, alice, releaseID(0), Spend{Epsilon: 1, Delta: 1e-6}, noise); !errors.Is(err, ErrParam) || len(budget.spends) != 2 {
+			t.Error(err)
+		}
 	}
 }

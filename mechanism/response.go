@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"github.com/seed-64e14a55/privatemail/internal/noise"
 	"math"
 	"math/big"
 	"math/bits"
@@ -16,7 +17,7 @@ import (
 // and that epsilon is in [1e-6, 100]. dst may be labels. Two words are drawn for
 // each row (a third with probability below classes/2^64), for every label, and
 // no branch depends on the label; a single class takes none.
-func randomisedResponse(dst, labels []int32, classes int, epsilon float64, words source) {
+func randomisedResponse(dst, labels []int32, classes int, epsilon float64, words noise.Source) {
 	if classes == 1 {
 		clear(dst)
 		return
@@ -24,7 +25,7 @@ func randomisedResponse(dst, labels []int32, classes int, epsilon float64, words
 	keep, c := keepThreshold(classes, epsilon), int64(classes)
 	for i, label := range labels {
 		_, kept := bits.Sub64(words.Uint64(), keep, 0) // 1 when the word is below keep
-		other := int64(label) + 1 + int64(below(uint64(c-1), words))
+		other := int64(label) + 1 + int64(noise.Below(uint64(c-1), words))
 		other -= c
 		other += c & (other >> 63) // modulo c
 		dst[i] = int32(other ^ (other^int64(label))&-int64(kept))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/internal/noise"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
 
@@ -117,39 +118,6 @@ func wordScript(words ...uint64) (word wordFunc, used *int) {
 	return func() uint64 { *used++; return words[*used-1] }, used
 }
 
-// For every outcome j of below the words that lead to it are a range. In it the
-// low words start below n and ascend by n, so at most the first word is drawn
-// again. Checking it and the next shows that exactly floor(2^64/n) words remain
-// for each outcome.
-func TestBelowIsExactlyUniform(t *testing.T) {
-	ceil := func(j, n uint64) *big.Int { // of j 2^64 / n
-		x := new(big.Int).Lsh(new(big.Int).SetUint64(j), 64)
-		x.Add(x, new(big.Int).SetUint64(n-1))
-		return x.Quo(x, new(big.Int).SetUint64(n))
-	}
-	for _, n := range []uint64{1, 2, 3, 5, 6, 7, 9, 97, 256, 999, 1000} {
-		each := new(big.Int).Quo(new(big.Int).Lsh(big.NewInt(1), 64), new(big.Int).SetUint64(n))
-		for j := range n {
-			first, end := ceil(j, n), ceil(j+1, n)
-			left := new(big.Int).Sub(end, first)
-			const sentinel = math.MaxUint64
-			word, used := wordScript(first.Uint64(), sentinel)
-			if got := below(n, word); *used == 2 {
-				left.Sub(left, big.NewInt(1))
-			} else if got != j {
-				t.Fatalf("below(%d) = %d at the first word of %d", n, got, j)
-			}
-			word, used = wordScript(first.Uint64()+1, sentinel)
-			if got := below(n, word); *used != 1 || got != j {
-				t.Fatalf("below(%d) = %d after %d words at the second word of %d", n, got, *used, j)
-			}
-			if left.Cmp(each) != 0 {
-				t.Fatalf("below(%d): %v words for %d, want %v", n, left, j, each)
-			}
-		}
-	}
-}
-
 func TestResponseScripted(t *testing.T) {
 	const classes, epsilon = 5, 1.0
 	keep := keepThreshold(classes, epsilon)
@@ -187,7 +155,7 @@ func TestResponseStaysInRange(t *testing.T) {
 	for _, classes := range []int{1, 2, 3, 98, math.MaxInt32} {
 		labels := make([]int32, 3000)
 		for i := range labels {
-			labels[i] = int32(below(uint64(classes), stream))
+			labels[i] = int32(noise.Below(uint64(classes), stream))
 		}
 		labels[0], labels[1] = 0, int32(classes-1)
 		dst := slices.Clone(labels)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/seed-64e14a55/privatemail/internal/noise"
 	"github.com/seed-64e14a55/privatemail/internal/sametime"
 )
 
@@ -177,7 +178,7 @@ func (s Subset) prepare(item int, entropy io.Reader) (*secrets, error) {
 
 // draw draws a set for the item.
 func (s Subset) draw(item int, secret *secrets) (items []int) {
-	stream(seedOf(secret.chunks, 0), func(words source) {
+	noise.Stream(seedOf(secret.chunks, 0), func(words noise.Source) {
 		favourable, all := s.odds()
 		included := uint64(int64(belowBig(all, words).Cmp(favourable)) >> 63) // a mask: below
 		items = s.fill(item, included, words)
@@ -198,13 +199,13 @@ func (s Subset) commit(budget Budget, receipt Receipt, out *Selection) error {
 // numbered 1 .. m-1 by their distance from the item, in a circle, and w of them are drawn. To
 // include the item, it replaces the first: the other w-1 are still a uniform choice. included
 // is a mask, so that nothing but the set reveals whether the item is in it.
-func (s Subset) fill(item int, included uint64, words source) []int {
+func (s Subset) fill(item int, included uint64, words noise.Source) []int {
 	others := make([]int, s.Items-1)
 	for i := range others {
 		others[i] = i + 1
 	}
 	for i := range s.Size {
-		j := i + int(below(uint64(len(others)-i), words))
+		j := i + int(noise.Below(uint64(len(others)-i), words))
 		others[i], others[j] = others[j], others[i]
 	}
 	set := others[:s.Size:s.Size]
@@ -230,7 +231,7 @@ func (s Subset) turn(set []int, item int) {
 
 // belowBig returns a number in 0 .. n-1, all exactly equally likely, n > 0. It
 // draws as many bits as n has until they are below n, at most twice on average.
-func belowBig(n *big.Int, words source) *big.Int {
+func belowBig(n *big.Int, words noise.Source) *big.Int {
 	size := n.BitLen()
 	buffer := make([]byte, (size+63)/64*8)
 	mask := new(big.Int).Lsh(big.NewInt(1), uint(size))

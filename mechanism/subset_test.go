@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"github.com/seed-64e14a55/privatemail/internal/longtest"
+	"github.com/seed-64e14a55/privatemail/internal/noise"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
 
@@ -148,7 +149,7 @@ func checkFrequencies(t *testing.T, s Subset, draws int, draw func(item int) []i
 	}
 }
 
-func streamOf(t *testing.T, name string) source {
+func streamOf(t *testing.T, name string) noise.Source {
 	t.Helper()
 	secret, err := drawSecrets(randomness(name), 1, false)
 	if err != nil {

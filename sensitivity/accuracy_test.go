@@ -379,7 +379,7 @@ func TestKnownInManyDigits(t *testing.T) {
 		for _, rel := range relations {
 			b, err := query.Known(context.Background(), rel, q, public, released)
 			want := knownExactly(rel, query, q, public, released, classes, label)
-			if errors.Is(err, ErrDegenerate) && want.Sign() == 0 {
+			if errors.Is(err, errDegenerate) && want.Sign() == 0 {
 				continue
 			}
 			if err != nil {
@@ -570,7 +570,7 @@ func TestShapesFromAbove(t *testing.T) {
 func TestNoDigitsLeft(t *testing.T) {
 	q := scaled(matrix(1, 0, 1), 0x1p500)
 	query := Query{Operator: Full{}, Sigma: 1e139, Alpha: 1e-40, Table: Range{1, 1}}
-	if b, err := query.Tight(ReplaceOne, q, Rows{Private: []int{0}, Released: []int{1}}); !errors.Is(err, ErrUnrepresentable) {
+	if b, err := query.Tight(ReplaceOne, q, Rows{Private: []int{0}, Released: []int{1}}); !errors.Is(err, errUnrepresentable) {
 		t.Errorf("%v, %v", b, err)
 	}
 	public := Public{Features: matrix(2, 1, 0, 0, 1), Labels: []int32{0, 1}}
@@ -582,7 +582,7 @@ func TestNoDigitsLeft(t *testing.T) {
 		func(q *Query) { q.Alpha = 1e-120 },
 		func(q *Query) { q.Table = Range{0, 1e-120} },
 	} {
-		if _, err := with(change).Tight(ReplaceOne, exampleQ, Rows{}); !errors.Is(err, ErrUnrepresentable) {
+		if _, err := with(change).Tight(ReplaceOne, exampleQ, Rows{}); !errors.Is(err, errUnrepresentable) {
 			t.Errorf("%v", err)
 		}
 	}

@@ -156,23 +156,23 @@ func (b Bound) String() string {
 // at most d' for each X, noise calibrated to the sum gives (epsilon, delta +
 // 2d'). An error measured on the data at hand is not admissible: it is data.
 //
-// It returns ErrMismatch when eta is missing, belongs to another query or Q, or
+// It returns ErrQuery when eta is missing, belongs to another query or Q, or
 // an error was stated before; add errors with Eta.Plus.
 func (b Bound) Inflate(eta Eta) (Bound, error) {
 	const op = "inflate"
 	switch {
 	case !b.Valid():
-		return Bound{}, named(op, refuse(ErrMismatch, "there is no bound"))
+		return Bound{}, named(op, refuse(errMismatch, "there is no bound"))
 	case !eta.stated():
-		return Bound{}, named(op, refuse(ErrMismatch, "there is no error; a zero error has to be derived, too"))
+		return Bound{}, named(op, refuse(errMismatch, "there is no error; a zero error has to be derived, too"))
 	case b.eta.stated():
-		return Bound{}, named(op, refuse(ErrMismatch, "an error has already been stated"))
+		return Bound{}, named(op, refuse(errMismatch, "an error has already been stated"))
 	case !b.of.matches(eta.of):
-		return Bound{}, named(op, refuse(ErrMismatch, "the error is for %d x %d, %s", eta.of.rows, eta.of.columns, eta.of.query))
+		return Bound{}, named(op, refuse(errMismatch, "the error is for %d x %d, %s", eta.of.rows, eta.of.columns, eta.of.query))
 	}
 	b.eta = eta
 	if !finite(b.Value()) {
-		return Bound{}, named(op, refuse(ErrUnrepresentable, "the inflated bound overflows"))
+		return Bound{}, named(op, refuse(errUnrepresentable, "the inflated bound overflows"))
 	}
 	return b, nil
 }
@@ -181,22 +181,22 @@ func (b Bound) Inflate(eta Eta) (Bound, error) {
 // times the bound for one, by a chain of single changes. Under Null and
 // FeaturesNull the chain would pass through data with several null records,
 // which their proofs exclude; under Theorem 2 only one row is private. Both are
-// refused with ErrGroup. Operator errors are stated afterwards.
+// refused with ErrNoBound. Operator errors are stated afterwards.
 func (b Bound) Group(records int) (Bound, error) {
 	const op = "group"
 	switch {
 	case !b.Valid() || b.eta.stated() || b.group != 0:
-		return Bound{}, named(op, refuse(ErrGroup, "want a bound of one record without an operator error"))
+		return Bound{}, named(op, refuse(errGroup, "want a bound of one record without an operator error"))
 	case records < 1:
-		return Bound{}, named(op, refuse(ErrGroup, "%d records, want at least 1", records))
+		return Bound{}, named(op, refuse(errGroup, "%d records, want at least 1", records))
 	case b.relation.usesNull():
-		return Bound{}, named(op, refuse(ErrGroup, "not for %v; use the bound of %v or %v", b.relation, ReplaceOne, FeaturesReplace))
+		return Bound{}, named(op, refuse(errGroup, "not for %v; use the bound of %v or %v", b.relation, ReplaceOne, FeaturesReplace))
 	case b.derivation == byTheorem2:
-		return Bound{}, named(op, refuse(ErrGroup, "not for one known row; use Tight"))
+		return Bound{}, named(op, refuse(errGroup, "not for one known row; use Tight"))
 	}
 	b.group = records
 	if b.delta *= float64(records); math.IsInf(b.delta, 0) {
-		return Bound{}, named(op, refuse(ErrUnrepresentable, "the bound overflows"))
+		return Bound{}, named(op, refuse(errUnrepresentable, "the bound overflows"))
 	}
 	return b, nil
 }
@@ -207,12 +207,12 @@ const roundUp = 1 + 1e-9
 // newBound makes a bound out of Delta in units of 2^exponent.
 func newBound(delta float64, exponent int, b Bound) (Bound, error) {
 	if delta == 0 {
-		return Bound{}, refuse(ErrDegenerate, "the bound is zero")
+		return Bound{}, refuse(errDegenerate, "the bound is zero")
 	}
 	b.delta = math.Ldexp(delta*roundUp, exponent)
 	// Below the first number what delta is made of has lost digits.
 	if !(delta >= 0x1p-960) || !(b.delta >= 0x1p-1022) || math.IsInf(b.delta, 0) {
-		return Bound{}, refuse(ErrUnrepresentable, "it overflows or underflows")
+		return Bound{}, refuse(errUnrepresentable, "it overflows or underflows")
 	}
 	b.assumptions = assumptionsOf(b)
 	return b, nil

@@ -241,11 +241,11 @@ func TestInflate(t *testing.T) {
 		"sum of others": second(sum.Plus(other)),
 		"sum with none": second(sum.Plus(Eta{})),
 	} {
-		if !errors.Is(err, ErrMismatch) {
+		if !errors.Is(err, errMismatch) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := c.Group(2); !errors.Is(err, ErrGroup) {
+	if _, err := c.Group(2); !errors.Is(err, errGroup) {
 		t.Errorf("group after inflating: %v", err)
 	}
 }

@@ -95,7 +95,7 @@
 // public rows of Known. The remaining relative error is below 1e-11, and the last
 // step multiplies by 1 + 1e-9, so a Bound stays an upper bound under rounding.
 // Numbers too small to have all their digits are refused
-// ([ErrUnrepresentable]). Delta(2^p Q) = 2^p Delta(Q) holds to the last bit.
+// ([ErrNoBound]). Delta(2^p Q) = 2^p Delta(Q) holds to the last bit.
 //
 // # Concurrency
 //

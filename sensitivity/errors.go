@@ -12,12 +12,19 @@ var (
 	// not the one a bound is proved for.
 	ErrRelation = errors.New("neighbouring relation not usable")
 	// ErrNoBound reports an operator, a label table or a combination for which
-	// no bound is proved. No looser bound takes its place.
+	// no bound is proved. No looser bound takes its place. It is also a bound of one
+	// record that does not carry over to a group, a bound that float64 cannot hold
+	// (weights that underflow, 2/sigma^2 > 700, or a result that overflows or
+	// underflows), and a query that does not depend on the data, for example because
+	// all rows of Q are equal: then there is nothing to calibrate.
 	ErrNoBound = errors.New("no bound is proved")
 	// ErrQuery reports a query that is missing a part or has a part out of its range: the
 	// operator, the bandwidth, alpha, the label table, rows that may be private, public rows
 	// that are not of unit norm within 1e-6, or norms that no matrix can have. For Paper it is
-	// also a query whose constant has a denominator that is not positive.
+	// also a query whose constant has a denominator that is not positive. Of an operator
+	// error it reports an entry error that is negative or not below the smallest weight, an
+	// arithmetic that cannot carry the sums, and an error of another query than that of the
+	// bound.
 	ErrQuery = errors.New("invalid query")
 	// ErrShape reports sizes that do not fit together, or too few rows.
 	ErrShape = errors.New("shapes do not match")
@@ -25,45 +32,39 @@ var (
 	ErrNonFinite = errors.New("value is not finite")
 	// ErrLabels reports labels that are missing or outside 0 .. classes-1.
 	ErrLabels = errors.New("bad labels")
-	// ErrEntryError reports an entry error that is negative or not below the
-	// smallest weight, or an arithmetic that cannot carry the sums.
-	ErrEntryError = errors.New("operator error out of range")
-	// ErrUnrepresentable reports a bound that float64 cannot hold: weights that
-	// underflow (2/sigma^2 > 700), or a result that overflows or underflows.
-	ErrUnrepresentable = errors.New("bound is not representable")
-	// ErrDegenerate reports a query that does not depend on the data, for
-	// example because all rows of Q are equal: there is nothing to calibrate.
-	ErrDegenerate = errors.New("query does not depend on the data")
-	// ErrMismatch reports a bound and an operator error of different queries.
-	ErrMismatch = errors.New("bound and error belong to different queries")
-	// ErrGroup reports a group size below one, or a bound that does not carry
-	// over to several records changing together.
-	ErrGroup = errors.New("group bound not available")
 )
 
-// A fault of a query says which part is wrong. It matches ErrQuery.
-type fault string
+// A fault says which part of a query is wrong, or why there is no bound. It matches its
+// sentinel.
+type fault struct {
+	text     string
+	sentinel error // ErrQuery or ErrNoBound
+}
 
-const (
-	errOperator    fault = "operator missing"
-	errBandwidth   fault = "bandwidth out of range"
-	errCoefficient fault = "coefficient out of range"
-	errTable       fault = "bad label table"
-	errNorms       fault = "norms contradict each other"
-	errRow         fault = "wrong row number" // also one that is repeated, or an empty list
-	errUnitRow     fault = "row is not of unit norm"
-	errFloor       fault = "degree floor out of range"
+var (
+	errOperator    = fault{"operator missing", ErrQuery}
+	errBandwidth   = fault{"bandwidth out of range", ErrQuery}
+	errCoefficient = fault{"coefficient out of range", ErrQuery}
+	errTable       = fault{"bad label table", ErrQuery}
+	errNorms       = fault{"norms contradict each other", ErrQuery}
+	errRow         = fault{"wrong row number", ErrQuery} // also one that is repeated, or an empty list
+	errUnitRow     = fault{"row is not of unit norm", ErrQuery}
+	errFloor       = fault{"degree floor out of range", ErrQuery}
 	// errBackground: a radius that is not in (0, 2], or a weight outside
 	// [exp(-2/sigma^2), exp(-r^2/(2 sigma^2))].
-	errBackground fault = "background out of range"
+	errBackground = fault{"background out of range", ErrQuery}
 	// errPaperUndefined: Corrected and Tight are defined nevertheless.
-	errPaperUndefined fault = "paper constant is undefined"
+	errPaperUndefined = fault{"paper constant is undefined", ErrQuery}
+	errEntryError     = fault{"operator error out of range", ErrQuery}
+	errMismatch       = fault{"bound and error belong to different queries", ErrQuery}
+
+	errGroup           = fault{"group bound not available", ErrNoBound} // also a group size below one
+	errUnrepresentable = fault{"bound is not representable", ErrNoBound}
+	errDegenerate      = fault{"query does not depend on the data", ErrNoBound}
 )
 
-func (f fault) Error() string { return string(f) }
-
-// Is makes errors.Is find ErrQuery.
-func (f fault) Is(target error) bool { return target == ErrQuery }
+func (f fault) Error() string { return f.text }
+func (f fault) Unwrap() error { return f.sentinel }
 
 // A refusal says which function refused its arguments, what was wrong with them and,
 // where it helps, the number. It never contains a value of a data row.

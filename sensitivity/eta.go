@@ -20,12 +20,11 @@ func (e Eta) stated() bool { return e.of.rows > 0 }
 // Value returns the bound, in the units of Q.
 func (e Eta) Value() float64 { return e.value }
 
-// Plus returns the error of both sources together. It returns ErrMismatch when
-// they belong to different queries, and ErrUnrepresentable when the sum
-// overflows.
+// Plus returns the error of both sources together. It returns ErrQuery when they
+// belong to different queries, and ErrNoBound when the sum overflows.
 func (e Eta) Plus(other Eta) (Eta, error) {
 	if !e.stated() || !other.stated() || e.of != other.of {
-		return Eta{}, named("eta", refuse(ErrMismatch, "the errors belong to different queries"))
+		return Eta{}, named("eta", refuse(errMismatch, "the errors belong to different queries"))
 	}
 	sum, err := newEta(e.value+other.value, e.of)
 	return sum, named("eta", err)
@@ -33,7 +32,7 @@ func (e Eta) Plus(other Eta) (Eta, error) {
 
 func newEta(value float64, of identity) (Eta, error) {
 	if value *= roundUp; !finite(value) {
-		return Eta{}, refuse(ErrUnrepresentable, "the error bound overflows")
+		return Eta{}, refuse(errUnrepresentable, "the error bound overflows")
 	}
 	return Eta{value: value, of: of}, nil
 }
@@ -60,7 +59,8 @@ func newEta(value float64, of identity) (Eta, error) {
 // at most N max(alpha U, 1+entry), a difference of two positive semidefinite
 // matrices with these norms, or N times the sum when one is not. QED
 //
-// Errors: those of Tight that concern the query and Q, and ErrEntryError.
+// Errors: those of Tight that concern the query and Q, and ErrQuery for an entry out of its
+// range.
 func (query Query) EntryError(q blas64.General, entry float64) (Eta, error) {
 	e, err := entryError(query, of(q), entry)
 	return e, named("entry error", err)
@@ -82,7 +82,7 @@ func entryError(query Query, m measurement, entry float64) (Eta, error) {
 	g := start.g
 	l := math.Exp(-lv.low)
 	if !(entry >= 0) || entry > 0.999*l { // nearer to l the difference below loses its digits
-		return Eta{}, refuse(ErrEntryError, "%g, want one in [0, 0.999 l], l = %g", entry, l)
+		return Eta{}, refuse(errEntryError, "%g, want one in [0, 0.999 l], l = %g", entry, l)
 	}
 	label := math.Abs(query.Alpha) * t.largest()
 	norm := max(1+entry, label)
@@ -189,12 +189,11 @@ type Arithmetic struct {
 // 16/15 < 4, 22.3 16/15 < 32.
 //
 // Numbers that over- or underflow on the way are not covered: RoundingError returns
-// ErrUnrepresentable for 2/sigma^2 > 640, where package kernel may take a degree
-// for zero, and for magnitudes of Q, alpha and the table whose products leave the
-// range of float64.
+// ErrNoBound for 2/sigma^2 > 640, where package kernel may take a degree for zero, and for
+// magnitudes of Q, alpha and the table whose products leave the range of float64.
 //
-// Other errors: those of Tight that concern the query and Q, and ErrEntryError
-// where the arithmetic cannot carry the sums.
+// Other errors: those of Tight that concern the query and Q, and ErrQuery where the
+// arithmetic cannot carry the sums.
 func (query Query) RoundingError(q blas64.General, a Arithmetic) (Eta, error) {
 	e, err := roundingError(query, of(q), a)
 	return e, named("rounding error", err)
@@ -215,10 +214,10 @@ func roundingError(query Query, m measurement, a Arithmetic) (Eta, error) {
 	}
 	g := start.g
 	if !(a.UnitRoundoff > 0) || a.UnitRoundoff > 0x1p-8 || a.Dimension < 1 || !(a.Relative >= 0) {
-		return Eta{}, refuse(ErrEntryError, "unit roundoff %g, %d dimensions, relative error %g", a.UnitRoundoff, a.Dimension, a.Relative)
+		return Eta{}, refuse(errEntryError, "unit roundoff %g, %d dimensions, relative error %g", a.UnitRoundoff, a.Dimension, a.Relative)
 	}
 	if _, floor := query.Operator.(Floor); floor && a.Relative > 0 {
-		return Eta{}, refuse(ErrEntryError, "sums by moments, of relative error %g, cannot be used with Floor", a.Relative)
+		return Eta{}, refuse(errEntryError, "sums by moments, of relative error %g, cannot be used with Floor", a.Relative)
 	}
 	x, err := halfInverseSquare(query.Sigma)
 	if err != nil {
@@ -230,7 +229,7 @@ func roundingError(query Query, m measurement, a Arithmetic) (Eta, error) {
 	steps := (rows + 16) * a.UnitRoundoff
 	sums := steps / (1 - steps)
 	if !(th <= 0x1p-7) || !(steps < 0.5) || !(sums <= 0x1p-7) {
-		return Eta{}, refuse(ErrEntryError, "unit roundoff %g is too coarse for %d rows, %d dimensions and sigma %g", a.UnitRoundoff, g.rows, a.Dimension, query.Sigma)
+		return Eta{}, refuse(errEntryError, "unit roundoff %g is too coarse for %d rows, %d dimensions and sigma %g", a.UnitRoundoff, g.rows, a.Dimension, query.Sigma)
 	}
 	largest, alpha, u := start.largest, math.Abs(query.Alpha), t.largest()
 	perLabel := alpha * u / lowest
@@ -238,7 +237,7 @@ func roundingError(query Query, m measurement, a Arithmetic) (Eta, error) {
 	const near0, far = 0x1p-960, 0x1p960
 	if 4*x > 640 || lowest*largest < near0 || u != 0 && u*largest < near0 ||
 		alpha/lowest > far || rows*max(1, u)*max(1, largest) > far || (1+perLabel)*largest > far {
-		return Eta{}, refuse(ErrUnrepresentable, "at sigma %g, alpha %g and this scale of Q computed numbers over- or underflow", query.Sigma, query.Alpha)
+		return Eta{}, refuse(errUnrepresentable, "at sigma %g, alpha %g and this scale of Q computed numbers over- or underflow", query.Sigma, query.Alpha)
 	}
 	return newEta((1+perLabel)*(4*th+32*sums)*math.Sqrt(rows)*largest, g.identity(query, t))
 }
@@ -279,7 +278,7 @@ func displacement(query Query, rows int, widest func() (float64, error)) (float6
 	}
 	d := 0.5 * (1 + math.Abs(query.Alpha)*t.largest()/lowest) * w * roundUp
 	if !finite(d) {
-		return 0, refuse(ErrUnrepresentable, "the displacement overflows")
+		return 0, refuse(errUnrepresentable, "the displacement overflows")
 	}
 	return d, nil
 }

@@ -60,10 +60,10 @@ func newGeometry(q blas64.General) (*geometry, error) {
 		}
 	}
 	if math.IsInf(largest, 0) {
-		return nil, refuse(ErrUnrepresentable, "differences of the rows of Q overflow")
+		return nil, refuse(errUnrepresentable, "differences of the rows of Q overflow")
 	}
 	if largest == 0 {
-		return nil, refuse(ErrDegenerate, "all rows of Q are equal")
+		return nil, refuse(errDegenerate, "all rows of Q are equal")
 	}
 	_, g.exponent = math.Frexp(largest)
 	first, second := g.factors()
@@ -239,7 +239,7 @@ func gramOf(m []float64, n, k int) []float64 {
 func largestEigenvalue(m *mat.SymDense) (float64, error) {
 	var e mat.EigenSym
 	if !e.Factorize(m, false) {
-		return 0, refuse(ErrUnrepresentable, "the eigenvalues of a Gram matrix do not converge")
+		return 0, refuse(errUnrepresentable, "the eigenvalues of a Gram matrix do not converge")
 	}
 	values := e.Values(nil)
 	return max(0, values[len(values)-1]), nil

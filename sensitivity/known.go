@@ -161,7 +161,7 @@ func (s *surroundings) delta(ctx context.Context, relation Relation, label int32
 		return 0, err
 	}
 	if square != 0 && square < smallestSquare {
-		return 0, refuse(ErrUnrepresentable, "the square of the bound underflows")
+		return 0, refuse(errUnrepresentable, "the square of the bound underflows")
 	}
 	// Every term is off by a few times the relative error of a weight.
 	return math.Sqrt(square) / 2 * (1 + 8*s.weightError), nil

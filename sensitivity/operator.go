@@ -37,7 +37,7 @@ func (Full) levels(sigma float64) (levels, error) {
 		return levels{}, err
 	}
 	if 4*x > maxExponent {
-		return levels{}, refuse(ErrUnrepresentable, "exp(-2/sigma^2) underflows at sigma = %g, want at least 0.0535", sigma)
+		return levels{}, refuse(errUnrepresentable, "exp(-2/sigma^2) underflows at sigma = %g, want at least 0.0535", sigma)
 	}
 	return levels{low: 4 * x, null: x}, nil
 }
@@ -144,7 +144,7 @@ func halfInverseSquare(sigma float64) (float64, error) {
 	}
 	x := 1 / sigma / sigma / 2
 	if x < minExponent {
-		return 0, refuse(ErrUnrepresentable, "1/sigma^2 underflows at sigma = %g", sigma)
+		return 0, refuse(errUnrepresentable, "1/sigma^2 underflows at sigma = %g", sigma)
 	}
 	return x, nil
 }

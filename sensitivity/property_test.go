@@ -20,7 +20,7 @@ type drawer interface {
 func mustTight(t drawer, rel Relation, query Query, q blas64.General, rows Rows) float64 {
 	t.Helper()
 	b, err := query.Tight(rel, q, rows)
-	if errors.Is(err, ErrDegenerate) {
+	if errors.Is(err, errDegenerate) {
 		return 0
 	}
 	if err != nil {
@@ -149,7 +149,7 @@ func TestLargestRow(t *testing.T) {
 		rel := relations[rng.IntN(4)]
 		b, err := query.Tight(rel, q, rows)
 		if err != nil {
-			if errors.Is(err, ErrDegenerate) {
+			if errors.Is(err, errDegenerate) {
 				return
 			}
 			t.Fatalf("%v", err)
@@ -444,7 +444,7 @@ func TestGroup(t *testing.T) {
 		b       Bound
 		records int
 	}{{b, 0}, {null, 2}, {two, 2}, {known, 2}, {Bound{}, 2}} {
-		if _, err := c.b.Group(c.records); !errors.Is(err, ErrGroup) {
+		if _, err := c.b.Group(c.records); !errors.Is(err, errGroup) {
 			t.Errorf("group %d of %v: %v", c.records, c.b, err)
 		}
 	}

@@ -56,7 +56,7 @@ func (query Query) check() (span, error) {
 		return span{}, err
 	}
 	if a, u := math.Abs(query.Alpha), t.largest(); a != 0 && a < smallestFactor || u != 0 && u < smallestFactor {
-		return span{}, refuse(ErrUnrepresentable, "alpha = %g and a table of entries up to %g; their products may underflow", query.Alpha, u)
+		return span{}, refuse(errUnrepresentable, "alpha = %g and a table of entries up to %g; their products may underflow", query.Alpha, u)
 	}
 	return t, nil
 }
@@ -137,10 +137,10 @@ func (m Norms) check() error {
 		}
 	}
 	if m.Frobenius == 0 {
-		return refuse(ErrDegenerate, "all rows of Q are equal")
+		return refuse(errDegenerate, "all rows of Q are equal")
 	}
 	if m.Frobenius < 0x1p-1000 {
-		return refuse(ErrUnrepresentable, "norms of Q are too small")
+		return refuse(errUnrepresentable, "norms of Q are too small")
 	}
 	// Each is at most the next for every matrix; rounding may change the last
 	// digits.

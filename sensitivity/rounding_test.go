@@ -414,7 +414,7 @@ func TestRoundingErrorRange(t *testing.T) {
 		"huge table":       {with(func(q *Query) { q.Table = Range{0, 1e290} }), exampleQ},
 		"tiny floor":       {with(func(q *Query) { q.Operator = Floor{1e-290} }), exampleQ},
 	} {
-		if _, err := c.query.RoundingError(c.q, float64s); !errors.Is(err, ErrUnrepresentable) {
+		if _, err := c.query.RoundingError(c.q, float64s); !errors.Is(err, errUnrepresentable) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -62,7 +62,7 @@ func TestStartRefuses(t *testing.T) {
 	if _, err := NewStart(blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: []float64{1, math.NaN()}}); !errors.Is(err, ErrNonFinite) {
 		t.Error(err)
 	}
-	if _, err := NewStart(blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: []float64{1, 1}}); !errors.Is(err, ErrDegenerate) {
+	if _, err := NewStart(blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: []float64{1, 1}}); !errors.Is(err, errDegenerate) {
 		t.Error(err)
 	}
 }

@@ -112,7 +112,7 @@ func (s *surroundings) measure(q blas64.General, g *geometry, r int) error {
 		for c := range row {
 			row[c] = g.scaled(q.Data[position(i, r)*q.Stride+c] - q.Data[r*q.Stride+c])
 			if math.IsInf(row[c], 0) {
-				return refuse(ErrUnrepresentable, "differences of the rows of Q overflow")
+				return refuse(errUnrepresentable, "differences of the rows of Q overflow")
 			}
 		}
 		s.length[i] = blas64.Nrm2(blas64.Vector{N: s.k, Inc: 1, Data: row})

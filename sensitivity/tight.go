@@ -23,8 +23,7 @@ import (
 // is still an upper bound for every row. Time O(N k^2) and O(N log N) for each
 // row evaluated; at N = 100,000, k = 2 well under a second for a random Q.
 //
-// Errors: ErrRelation, ErrQuery, ErrNoBound, ErrShape, ErrNonFinite,
-// ErrDegenerate and ErrUnrepresentable.
+// Errors: ErrRelation, ErrQuery, ErrNoBound, ErrShape and ErrNonFinite.
 func (query Query) Tight(relation Relation, q blas64.General, rows Rows) (Bound, error) {
 	b, err := tight(relation, query, of(q), rows, 0)
 	return b, named("tight", err)

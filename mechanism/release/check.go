@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-64e14a55/privatemail/internal/noise"
 	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
 )
 
@@ -44,8 +45,8 @@ var (
 )
 
 // Check checks every field. It returns nil when the release is valid, or an
-// *Error that names the first invalid field: an ErrVersion for another
-// mechanism, else an ErrRelease. Seed and Ledger may have any value.
+// *Error, an ErrRelease, that names the first invalid field. Seed and Ledger may
+// have any value.
 func (r *Release) Check() error {
 	for _, part := range []func() error{
 		r.checkHead, r.checkNoise, r.checkPrivacy, r.checkSensitivity, r.checkWorth,
@@ -63,7 +64,7 @@ func (r *Release) checkHead() error {
 	case r.ID == [16]byte{}:
 		return refuse("id", "is missing")
 	case r.Mechanism != terms.RoundedGaussian:
-		return &Error{Field: "mechanism", Detail: "want " + terms.RoundedGaussian, Err: ErrVersion}
+		return &Error{Field: "mechanism", Detail: "want " + terms.RoundedGaussian, Err: errVersion}
 	}
 	if _, err := entries(r.Rows, r.Columns); err != nil {
 		return err
@@ -258,7 +259,7 @@ func (r *Release) checkGrid() error {
 		return refuse("grid", "%d numbers for %d x %d", len(r.Grid), r.Rows, r.Columns)
 	}
 	for i, v := range r.Grid {
-		if v > terms.GridLimit || v < -terms.GridLimit {
+		if v > noise.GridLimit || v < -noise.GridLimit {
 			return refuse("grid", "row %d: a number is larger than 2^53", i/r.Columns+1)
 		}
 	}

@@ -182,7 +182,7 @@ func (r *Release) readBinary(in io.Reader, size int64) error {
 		return err
 	}
 	if !bytes.Equal(want, got) {
-		return &Error{Detail: "the data were changed", Err: ErrChecksum}
+		return &Error{Detail: "the data were changed", Err: errChecksum}
 	}
 	switch _, err := io.ReadFull(in, got[:1]); {
 	case err == nil:
@@ -254,7 +254,7 @@ func (d *decoder) body(r *Release) error {
 }
 
 func versionError(v string) error {
-	return &Error{Field: "version", Detail: fmt.Sprintf("%s, want %d", v, version), Err: ErrVersion}
+	return &Error{Field: "version", Detail: fmt.Sprintf("%s, want %d", v, version), Err: errVersion}
 }
 
 // fill fills p with the next bytes.

@@ -190,7 +190,7 @@ func TestEveryTruncationIsRefused(t *testing.T) {
 	whole := mustBinary(t, sample())
 	for i := range whole {
 		for name, decode := range binaryDecoders {
-			if _, err := decode(whole[:i]); !errors.Is(err, ErrRelease) {
+			if _, err := decode(whole[:i]); !is(err, ErrRelease) {
 				t.Fatalf("%s, %d of %d bytes: %v", name, i, len(whole), err)
 			}
 		}
@@ -198,7 +198,7 @@ func TestEveryTruncationIsRefused(t *testing.T) {
 	text := mustJSON(t, sample())
 	for i := range text {
 		for name, decode := range jsonDecoders {
-			if _, err := decode(text[:i]); !errors.Is(err, ErrRelease) {
+			if _, err := decode(text[:i]); !is(err, ErrRelease) {
 				t.Fatalf("%s, %d of %d bytes: %v", name, i, len(text), err)
 			}
 		}
@@ -251,9 +251,9 @@ func TestHostileBinary(t *testing.T) {
 		"empty":                 {nil, ErrRelease},
 		"magic only":            {[]byte(magic), ErrRelease},
 		"magic with line ends":  {bytes.Replace(whole, []byte("\r\n"), []byte("\n"), 1), ErrRelease},
-		"version 0":             {word(8, 0), ErrVersion},
-		"version 2":             {word(8, 2), ErrVersion},
-		"version 2^64-1":        {word(8, math.MaxUint64), ErrVersion},
+		"version 0":             {word(8, 0), errVersion},
+		"version 2":             {word(8, 2), errVersion},
+		"version 2^64-1":        {word(8, math.MaxUint64), errVersion},
 		"no rows":               {two(0, 2), ErrRelease},
 		"2^64-1 rows":           {two(math.MaxUint64, 1), ErrRelease},
 		"2^63-1 rows":           {two(math.MaxInt64, 1), ErrRelease},
@@ -283,7 +283,7 @@ func TestHostileBinary(t *testing.T) {
 			if n := allocated(func() { _, err = decode(c.data) }); n > 1<<19 {
 				t.Errorf("%s, %s: %d bytes allocated for %d", name, by, n, len(c.data))
 			}
-			if !known(err) || c.err != nil && !errors.Is(err, c.err) {
+			if !known(err) || c.err != nil && !is(err, c.err) {
 				t.Errorf("%s, %s: error %v, want %v", name, by, err, c.err)
 			}
 		}
@@ -308,7 +308,7 @@ func TestMemoryGrowsWithTheData(t *testing.T) {
 	b = append(b, make([]byte, 4<<20)...)
 	for by, decode := range binaryDecoders {
 		var err error
-		if n := allocated(func() { _, err = decode(b) }); n > 8*uint64(len(b)) || !errors.Is(err, ErrRelease) {
+		if n := allocated(func() { _, err = decode(b) }); n > 8*uint64(len(b)) || !is(err, ErrRelease) {
 			t.Errorf("%s: %d bytes allocated for %d, error %v", by, n, len(b), err)
 		}
 	}
@@ -324,10 +324,10 @@ func TestFailureChangesNothing(t *testing.T) {
 		*last = '0'
 	}
 	r := Release{Rows: 77}
-	if err := r.UnmarshalBinary(b); !errors.Is(err, ErrChecksum) {
+	if err := r.UnmarshalBinary(b); !is(err, errChecksum) {
 		t.Error(err)
 	}
-	if err := r.UnmarshalJSON(text); !errors.Is(err, ErrChecksum) {
+	if err := r.UnmarshalJSON(text); !is(err, errChecksum) {
 		t.Error(err)
 	}
 	if !reflect.DeepEqual(r, Release{Rows: 77}) {

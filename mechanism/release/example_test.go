@@ -38,7 +38,7 @@ func ExampleRead_edited() {
 	}
 	edited := strings.Replace(string(text), `"epsilon":0.5,`, `"epsilon":0.1,`, 1)
 	_, err = release.Read(strings.NewReader(edited))
-	fmt.Println(errors.Is(err, release.ErrChecksum))
+	fmt.Println(errors.Is(err, release.ErrRelease))
 	fmt.Println(err)
 	// Output:
 	// true

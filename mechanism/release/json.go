@@ -146,7 +146,7 @@ func (r *Release) readJSON(in io.Reader) error {
 		return err
 	}
 	if d.release.checksum() != d.sum {
-		return &Error{Detail: "the text was changed", Err: ErrChecksum}
+		return &Error{Detail: "the text was changed", Err: errChecksum}
 	}
 	*r = d.release
 	return nil

@@ -3,7 +3,6 @@ package release
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"math"
 	"reflect"
 	"strings"
@@ -35,15 +34,15 @@ func TestHostileJSON(t *testing.T) {
 		"another order":            {edit(`"rows":5,`, ``, `"step"`, `"rows":5,"step"`), nil},
 		"one written out":          {edit(`"epsilon":1,`, `"epsilon":1.00e0,`), nil},
 		"escaped name":             {edit(`"record"`, `"\u0072ecord"`), nil},
-		"epsilon edited":           {edit(`"epsilon":1,`, `"epsilon":1.01,`), ErrChecksum},
-		"alpha in its last digit":  {edit(`-0.1`, `-0.10000000000000002`), ErrChecksum},
-		"seed edited":              {edit(`551615"`, `551614"`), ErrChecksum},
-		"ledger edited":            {edit(`"115`, `"116`), ErrChecksum},
-		"id edited":                {edit(`5eed`, `5eee`), ErrChecksum},
-		"grid edited":              {edit(`987654321987`, `987654321988`), ErrChecksum},
-		"grid swapped":             {edit(`[0,1,`, `[1,0,`), ErrChecksum},
-		"label edited":             {edit(`[2,0,1,1,2]`, `[2,0,1,1,1]`), ErrChecksum},
-		"checksum of zeros":        {whole[:len(whole)-66] + strings.Repeat("0", 64) + `"}`, ErrChecksum},
+		"epsilon edited":           {edit(`"epsilon":1,`, `"epsilon":1.01,`), errChecksum},
+		"alpha in its last digit":  {edit(`-0.1`, `-0.10000000000000002`), errChecksum},
+		"seed edited":              {edit(`551615"`, `551614"`), errChecksum},
+		"ledger edited":            {edit(`"115`, `"116`), errChecksum},
+		"id edited":                {edit(`5eed`, `5eee`), errChecksum},
+		"grid edited":              {edit(`987654321987`, `987654321988`), errChecksum},
+		"grid swapped":             {edit(`[0,1,`, `[1,0,`), errChecksum},
+		"label edited":             {edit(`[2,0,1,1,2]`, `[2,0,1,1,1]`), errChecksum},
+		"checksum of zeros":        {whole[:len(whole)-66] + strings.Repeat("0", 64) + `"}`, errChecksum},
 		"unknown key":              {edit(`"rows"`, `"host":"x","rows"`), ErrRelease},
 		"unknown key in a group":   {edit(`"sigma_q"`, `"sigma_x":1,"sigma_q"`), ErrRelease},
 		"key in the wrong group":   {edit(`"delta":1e-05,`, ``, `"rows"`, `"delta":1e-05,"rows"`), ErrRelease},
@@ -82,9 +81,9 @@ func TestHostileJSON(t *testing.T) {
 		"rows of 2^62":             {edit(`"rows":5`, `"rows":4611686018427387904`), ErrRelease},
 		"rows of 2^64":             {edit(`"rows":5`, `"rows":18446744073709551616`), ErrRelease},
 		"another format":           {edit(`privatemail-release`, `privatemail-ledger`), ErrRelease},
-		"version 2":                {edit(`"version":1`, `"version":2`), ErrVersion},
-		"version 2, other keys":    {edit(`"version":1`, `"version":2,"x":0`), ErrVersion},
-		"another mechanism":        {edit(`gaussian/1`, `gaussian/2`), ErrVersion},
+		"version 2":                {edit(`"version":1`, `"version":2`), errVersion},
+		"version 2, other keys":    {edit(`"version":1`, `"version":2,"x":0`), errVersion},
+		"another mechanism":        {edit(`gaussian/1`, `gaussian/2`), errVersion},
 		"text behind":              {whole + `x`, ErrRelease},
 		"twice":                    {whole + whole, ErrRelease},
 		"brace behind":             {whole + `}`, ErrRelease},
@@ -108,7 +107,7 @@ func TestHostileJSON(t *testing.T) {
 				t.Errorf("%s, %s: %d bytes allocated for %d", name, by, n, len(c.text))
 			}
 			switch {
-			case c.err != nil && !errors.Is(err, c.err), c.err != nil && !known(err):
+			case c.err != nil && !is(err, c.err), c.err != nil && !known(err):
 				t.Errorf("%s, %s: error %v, want %v", name, by, err, c.err)
 			case c.err == nil && err != nil:
 				t.Errorf("%s, %s: %v", name, by, err)
@@ -250,7 +249,7 @@ func TestSummary(t *testing.T) {
 		t.Errorf("%v, want %v", got, whole)
 	}
 	r.Rows = 0
-	if _, err := r.Summary(); !errors.Is(err, ErrRelease) {
+	if _, err := r.Summary(); !is(err, ErrRelease) {
 		t.Errorf("no rows: %v", err)
 	}
 }

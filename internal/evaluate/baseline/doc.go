@@ -35,9 +35,9 @@
 //	                              further apart
 //	a gradient clipped to C       2 C a step, sqrt(T) 2 C for T steps
 //
-// The noise is drawn by mechanism.Series: it is exact and calibrated by the analytic
-// rule. It comes from the system's entropy, so figures of private modes differ from run
-// to run within their intervals.
+// The noise is that of package internal/noise, calibrated by the analytic rule; a series
+// pays for vectors that are released one after the other. It comes from the system's
+// entropy, so figures of private modes differ from run to run within their intervals.
 //
 // # t-SNE
 //

@@ -66,11 +66,11 @@ func runDSNE(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 	}
 	client := newPlacing(rows(y, n, n+p), t.Steps)
 	noisy, exact := mat.NewDense(q, 2, nil), mat.NewDense(q, 2, nil)
-	settings := mechanism.SeriesSettings{
+	settings := seriesSettings{
 		Epsilon: t.Epsilon, Delta: t.Delta, L2Sensitivity: ballSensitivity(clipLength), Vectors: t.Steps, Coordinates: 2,
 		Protects: mechanism.AnyData(), // whatever is clipped to the ball
 	}
-	sigma, err := settings.Sigma()
+	sigma, err := settings.sigma()
 	if err != nil {
 		return nil, err
 	}
@@ -79,11 +79,11 @@ func runDSNE(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 			return nil, err
 		}
 		affinity := affinities(t.Queries.RawRowView(i), t.Public)
-		series, err := mechanism.NewSeries(mechanism.NoLedger, queryUnit(i), settings)
+		series, err := newSeries(mechanism.NoLedger, queryUnit(i), settings)
 		if err != nil {
 			return nil, err
 		}
-		place, err := client.place(affinity, series.Release)
+		place, err := client.place(affinity, series.release)
 		if err != nil {
 			return nil, err
 		}

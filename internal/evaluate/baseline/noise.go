@@ -40,7 +40,7 @@ func noisyRows(x *mat.Dense, length, epsilon, delta float64) (_ *mat.Dense, sigm
 	n, d := x.Dims()
 	out := mat.NewDense(n, d, nil)
 	for i := range n {
-		series, err := mechanism.NewSeries(mechanism.NoLedger, queryUnit(i), mechanism.SeriesSettings{
+		series, err := newSeries(mechanism.NoLedger, queryUnit(i), seriesSettings{
 			Epsilon: epsilon, Delta: delta, L2Sensitivity: ballSensitivity(length), Vectors: 1, Coordinates: d,
 			Protects: mechanism.AnyData(), // whatever is clipped to the ball
 		})
@@ -49,12 +49,12 @@ func noisyRows(x *mat.Dense, length, epsilon, delta float64) (_ *mat.Dense, sigm
 		}
 		row := mat.Row(nil, i, x)
 		clip(row, length)
-		noisy, err := series.Release(row)
+		noisy, err := series.release(row)
 		if err != nil {
 			return nil, 0, err
 		}
 		out.SetRow(i, noisy)
-		sigma = series.Sigma()
+		sigma = series.sigma()
 	}
 	return out, sigma, nil
 }

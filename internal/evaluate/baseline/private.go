@@ -133,14 +133,14 @@ func privateComponents(x *mat.Dense, k int, epsilon, delta float64) (*mat.Dense,
 			upper = append(upper, moment.At(i, j))
 		}
 	}
-	series, err := mechanism.NewSeries(mechanism.NoLedger, mechanism.Unit{Kind: release.UnitRecord, Name: "gallery"}, mechanism.SeriesSettings{
+	series, err := newSeries(mechanism.NoLedger, mechanism.Unit{Kind: release.UnitRecord, Name: "gallery"}, seriesSettings{
 		Epsilon: epsilon, Delta: delta, L2Sensitivity: momentSensitivity(n), Vectors: 1, Coordinates: len(upper),
 		Protects: mechanism.AnyRow(sensitivity.ReplaceOne, 1),
 	})
 	if err != nil {
 		return nil, err
 	}
-	if upper, err = series.Release(upper); err != nil {
+	if upper, err = series.release(upper); err != nil {
 		return nil, err
 	}
 	for i, at := 0, 0; i < d; i++ {

@@ -15,8 +15,3 @@ const (
 	RuleAnalytic  = "analytic"
 	RuleClassical = "classical"
 )
-
-// GridLimit is the largest size of a grid number: float64 holds every integer
-// up to it, so the displacement of a release is exact. Noise exceeds it with a
-// probability below exp(-1e6), and is then clamped to it.
-const GridLimit int64 = 1 << 53

@@ -1,16 +1,16 @@
-package mechanism
+package noise
 
 import "math/bits"
 
-// A sampler draws normal numbers rounded to integers, exactly: the result has
+// A Sampler draws normal numbers rounded to integers, exactly: the result has
 // the distribution of the nearest integer to S Z with Z standard normal, and no
 // floating point number takes part (Karney 2016, algorithm N).
 //
 // The method rests on an idea of von Neumann. The chance that uniform
 // numbers fall n times in a row from y, y > z_1 > ... > z_n, is y^n/n!, so the
 // chance that the run ends after an even number is 1 - y + y^2/2 - ... = e^-y.
-type sampler struct {
-	source source
+type Sampler struct {
+	Words Source
 }
 
 // A uniform is a number in [0, 1). Its leading words are drawn at first, and
@@ -20,18 +20,18 @@ type uniform struct {
 	rest  []uint64
 }
 
-func (s *sampler) uniform() uniform { return uniform{first: s.source.Uint64()} }
+func (s *Sampler) uniform() uniform { return uniform{first: s.Words.Uint64()} }
 
 // digit returns word i after the first one.
-func (s *sampler) digit(u *uniform, i int) uint64 {
+func (s *Sampler) digit(u *uniform, i int) uint64 {
 	for len(u.rest) <= i {
-		u.rest = append(u.rest, s.source.Uint64())
+		u.rest = append(u.rest, s.Words.Uint64())
 	}
 	return u.rest[i]
 }
 
 // less reports whether a < b.
-func (s *sampler) less(a, b *uniform) bool {
+func (s *Sampler) less(a, b *uniform) bool {
 	if a.first != b.first {
 		return a.first < b.first
 	}
@@ -39,7 +39,7 @@ func (s *sampler) less(a, b *uniform) bool {
 }
 
 // lessAfter is less for numbers that agree in their first word.
-func (s *sampler) lessAfter(a, b *uniform) bool {
+func (s *Sampler) lessAfter(a, b *uniform) bool {
 	for i := 0; ; i++ {
 		if x, y := s.digit(a, i), s.digit(b, i); x != y {
 			return x < y
@@ -48,7 +48,7 @@ func (s *sampler) lessAfter(a, b *uniform) bool {
 }
 
 // draw returns the nearest integer to S Z.
-func (s *sampler) draw(multiple int64) int64 {
+func (s *Sampler) Draw(multiple int64) int64 {
 	for {
 		// The whole part k has weight e^(-k^2/2): k successes of chance e^-1/2
 		// and then a failure, and k (k-1) more successes.
@@ -65,7 +65,7 @@ func (s *sampler) draw(multiple int64) int64 {
 			continue
 		}
 		n := s.round(multiple, k, &x)
-		if s.source.Uint64()>>63 != 0 {
+		if s.Words.Uint64()>>63 != 0 {
 			return -n
 		}
 		return n
@@ -74,7 +74,7 @@ func (s *sampler) draw(multiple int64) int64 {
 
 // half succeeds with chance e^-1/2: the run begins at 1/2, so that the first
 // comparison looks at one bit.
-func (s *sampler) half() bool {
+func (s *Sampler) half() bool {
 	y := s.uniform()
 	if y.first>>63 != 0 {
 		return true
@@ -89,7 +89,7 @@ func (s *sampler) half() bool {
 }
 
 // halves reports n successes of half.
-func (s *sampler) halves(n int) bool {
+func (s *Sampler) halves(n int) bool {
 	for ; n > 0; n-- {
 		if !s.half() {
 			return false
@@ -99,7 +99,7 @@ func (s *sampler) halves(n int) bool {
 }
 
 // fits reports k+1 successes of chance exp(-x(2k+x)/(2k+2)).
-func (s *sampler) fits(x *uniform, k int) bool {
+func (s *Sampler) fits(x *uniform, k int) bool {
 	for i := 0; i <= k; i++ {
 		if !s.run(x, k) {
 			return false
@@ -110,7 +110,7 @@ func (s *sampler) fits(x *uniform, k int) bool {
 
 // run succeeds with chance exp(-x(2k+x)/(2k+2)): a run that begins at x, and
 // continues after each step with chance (2k+x)/(2k+2).
-func (s *sampler) run(x *uniform, k int) bool {
+func (s *Sampler) run(x *uniform, k int) bool {
 	y := s.uniform()
 	if !s.less(&y, x) || !s.thin(x, k) {
 		return true
@@ -126,8 +126,8 @@ func (s *sampler) run(x *uniform, k int) bool {
 
 // thin succeeds with chance (2k+x)/(2k+2): of 2k+2 equal parts 2k count whole
 // and one counts x.
-func (s *sampler) thin(x *uniform, k int) bool {
-	switch part := below(uint64(2*k+2), s.source); {
+func (s *Sampler) thin(x *uniform, k int) bool {
+	switch part := Below(uint64(2*k+2), s.Words); {
 	case part < uint64(2*k):
 		return true
 	case part == uint64(2*k):
@@ -141,7 +141,7 @@ func (s *sampler) thin(x *uniform, k int) bool {
 // known up to S 2^-64 by the first word of x, and if that does not determine
 // its whole part more words are drawn. S k overflows for k >= 2^21 only, which
 // has chance e^-(2^41).
-func (s *sampler) round(multiple int64, k int, x *uniform) int64 {
+func (s *Sampler) round(multiple int64, k int, x *uniform) int64 {
 	scale := uint64(multiple)
 	whole, part := bits.Mul64(scale, x.first)
 	part, carry := bits.Add64(part, half, 0)
@@ -158,3 +158,6 @@ func (s *sampler) round(multiple int64, k int, x *uniform) int64 {
 	}
 	return multiple*int64(k) + int64(whole)
 }
+
+// half is added before rounding down, in units of 2^-64.
+const half = 1 << 63

@@ -1,99 +1,11 @@
-package mechanism
+package noise
 
 import (
-	"context"
-	"io"
 	"math"
 	"math/big"
 	chacha "math/rand/v2"
 	"testing"
-
-	"gonum.org/v1/gonum/blas/blas64"
-
-	"github.com/seed-64e14a55/privatemail/internal/longtest"
-	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
 )
-
-var smallGrids = []int64{1, 2, 3, 7, 64}
-
-// words returns the stream a chunk would use.
-func words(t testing.TB, from io.Reader) source {
-	t.Helper()
-	seeds := make([]seed, 1)
-	if err := drawSeeds(from, seeds); err != nil {
-		t.Fatal(err)
-	}
-	return chacha.NewChaCha8(seeds[0])
-}
-
-// T-3: small multiples, where a cell is wide, against exact probabilities. A
-// million draws detect a cell that is off by one or two percent; truncation
-// would double the centre cell.
-func TestSmallGrids(t *testing.T) {
-	n := pick(1_000_000, 2_000_000)
-	normal := &sampler{words(t, randomness("small grids"))}
-	x := blas64.General{Rows: n, Cols: 1, Stride: 1, Data: make([]float64, n)}
-	grid := make([]int64, n)
-	for _, multiple := range smallGrids {
-		perturb(grid, x, 0, n, Calibration{step: 1, multiple: multiple}, normal)
-		reach := 7 * multiple
-		counts, expected := make([]float64, 2*reach+1), make([]float64, 2*reach+1)
-		for _, k := range grid {
-			counts[max(0, min(2*reach, k+reach))]++
-		}
-		for j := range expected {
-			expected[j] = float64(n) * cell(multiple, int64(j)-reach)
-		}
-		if statistic, degrees, reject := chiSquare(counts, expected); reject {
-			t.Errorf("S = %d: chi-square %.1f at %d degrees", multiple, statistic, degrees)
-		}
-	}
-}
-
-// T-4: the noise of whole releases is normal with standard deviation Sigma, at
-// two values of Sigma far from one, and the same test rejects noise that is one
-// percent off. With a million draws that is 14 deviations.
-func TestNoiseIsNormal(t *testing.T) {
-	const rows, columns = 500, 500
-	releases := pick(4, 16)
-	source := randomness("normal")
-	for _, sigma := range []float64{0.0176, 37.5} {
-		b := boundNear(t, rows, columns, sigma/3.73063163482)
-		c, r := calibrate(t, CalibrationSettings{Epsilon: 1, Delta: 1e-5, Sensitivity: b}), request(rows, columns)
-		// The expected noise follows from the bound, not from the fields of the
-		// calibration.
-		want := 3.73063163482 * b.Value()
-		var z []float64
-		for range releases {
-			out, err := privatize(context.Background(), c, NoLedger, r, nil, source)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, k := range out.Grid {
-				z = append(z, float64(k)*out.Step/want)
-			}
-		}
-		if reason := notNormal(z); reason != "" {
-			t.Errorf("sigma %g: %s", sigma, reason)
-		}
-		factor := 1.01
-		if !longtest.Wanted() {
-			factor = 1.05 // 250,000 draws
-		}
-		for i := range z {
-			z[i] *= factor
-		}
-		if notNormal(z) == "" {
-			t.Errorf("sigma %g: noise %g times as large goes unnoticed", sigma, factor)
-		}
-		for i := range z {
-			z[i] /= factor * factor
-		}
-		if notNormal(z) == "" {
-			t.Errorf("sigma %g: noise %g times too small goes unnoticed", sigma, factor)
-		}
-	}
-}
 
 // script is a source that returns the words of a test.
 type script struct {
@@ -187,8 +99,8 @@ func TestDrawScripted(t *testing.T) {
 		{"tie at the half-integer", join(fail, w(edge, edge, full, full-1, 0)), above},
 	} {
 		source := &script{t, test.words}
-		normal := sampler{source}
-		if got := normal.draw(s); got != test.want {
+		normal := Sampler{source}
+		if got := normal.Draw(s); got != test.want {
 			t.Errorf("%s: %d, want %d", test.name, got, test.want)
 		}
 		if len(source.words) != 0 {
@@ -213,7 +125,7 @@ func TestRoundAgainstIntegers(t *testing.T) {
 			x.first = half.Lsh(half, 63).Div(half, big.NewInt(multiple)).Uint64()
 		}
 		want := rounded(multiple, k, x.first, x.rest[0], x.rest[1])
-		normal := sampler{&script{t: t}}
+		normal := Sampler{&script{t: t}}
 		if got := normal.round(multiple, k, &x); got != want {
 			t.Fatalf("S = %d, k = %d, x = %x: %d, want %d", multiple, k, x, got, want)
 		}
@@ -223,10 +135,10 @@ func TestRoundAgainstIntegers(t *testing.T) {
 func TestBelow(t *testing.T) {
 	// 2^64 mod 6 is 4: the products whose low word is below 4 are drawn again.
 	source := &script{t, []uint64{0, full, top + 1}}
-	if got := below(6, source); got != 5 {
+	if got := Below(6, source); got != 5 {
 		t.Errorf("%d, want 5", got)
 	}
-	if got := below(6, source); got != 3 {
+	if got := Below(6, source); got != 3 {
 		t.Errorf("%d, want 3", got)
 	}
 }
@@ -240,33 +152,66 @@ func TestNearest(t *testing.T) {
 		{0, 0}, {step, 1}, {-step, -1}, {0.49 * step, 0}, {0.51 * step, 1}, {-0.51 * step, -1}, {-1.4 * step, -1}, {1.75 * step, 2},
 		{0x1p51 * step, 1 << 51}, {1e300, 1 << 51}, {-1e300, -1 << 51}, {math.Inf(1), 1 << 51}, {5e-324, 0}, {math.NaN(), 0},
 	} {
-		if got := nearest(test.x, step); got != test.want {
+		if got := Nearest(test.x, step); got != test.want {
 			t.Errorf("nearest(%g) = %d, want %d", test.x, got, test.want)
 		}
 	}
-	if got := nearest(5e-324, 0x1p900); got != 0 {
+	if got := Nearest(5e-324, 0x1p900); got != 0 {
 		t.Errorf("underflow: %d", got)
 	}
-	if got := nearest(math.MaxFloat64, 0x1p-900); got != 1<<51 {
+	if got := Nearest(math.MaxFloat64, 0x1p-900); got != 1<<51 {
 		t.Errorf("overflow: %d", got)
 	}
 }
 
 func TestOnGrid(t *testing.T) {
-	const most, least, limit = math.MaxInt64, math.MinInt64, terms.GridLimit
+	const most, least, limit = math.MaxInt64, math.MinInt64, GridLimit
 	for _, test := range [][3]int64{
 		{1, 2, 3}, {limit - 1, 1, limit}, {limit, 1, limit}, {1 - limit, -1, -limit}, {-limit, -1, -limit}, {limit, -limit, 0},
 		{limit, most, limit}, {-limit, least, -limit}, {-limit, most, limit}, {0, least, -limit}, {1, most, limit}, {-1, least, -limit},
 	} {
-		if got := onGrid(test[0], test[1]); got != test[2] {
+		if got := OnGrid(test[0], test[1]); got != test[2] {
 			t.Errorf("%d + %d = %d", test[0], test[1], got)
 		}
 	}
 }
 
 func TestDrawAllocatesNothing(t *testing.T) {
-	normal := sampler{chacha.NewChaCha8(seed{9})}
-	if n := testing.AllocsPerRun(1000, func() { normal.draw(1 << 41) }); n != 0 {
+	normal := Sampler{chacha.NewChaCha8(Seed{9})}
+	if n := testing.AllocsPerRun(1000, func() { normal.Draw(1 << 41) }); n != 0 {
 		t.Errorf("%g allocations", n)
+	}
+}
+
+// For every outcome j of below the words that lead to it are a range. In it the
+// low words start below n and ascend by n, so at most the first word is drawn
+// again. Checking it and the next shows that exactly floor(2^64/n) words remain
+// for each outcome.
+func TestBelowIsExactlyUniform(t *testing.T) {
+	ceil := func(j, n uint64) *big.Int { // of j 2^64 / n
+		x := new(big.Int).Lsh(new(big.Int).SetUint64(j), 64)
+		x.Add(x, new(big.Int).SetUint64(n-1))
+		return x.Quo(x, new(big.Int).SetUint64(n))
+	}
+	for _, n := range []uint64{1, 2, 3, 5, 6, 7, 9, 97, 256, 999, 1000} {
+		each := new(big.Int).Quo(new(big.Int).Lsh(big.NewInt(1), 64), new(big.Int).SetUint64(n))
+		for j := range n {
+			first, end := ceil(j, n), ceil(j+1, n)
+			left := new(big.Int).Sub(end, first)
+			const sentinel = math.MaxUint64
+			words := &script{t, []uint64{first.Uint64(), sentinel}}
+			if got := Below(n, words); len(words.words) == 0 {
+				left.Sub(left, big.NewInt(1))
+			} else if got != j {
+				t.Fatalf("below(%d) = %d at the first word of %d", n, got, j)
+			}
+			words = &script{t, []uint64{first.Uint64() + 1, sentinel}}
+			if got := Below(n, words); len(words.words) != 1 || got != j {
+				t.Fatalf("below(%d) = %d with %d words left at the second word of %d", n, got, len(words.words), j)
+			}
+			if left.Cmp(each) != 0 {
+				t.Fatalf("below(%d): %v words for %d, want %v", n, left, j, each)
+			}
+		}
 	}
 }
