@@ -55,6 +55,3 @@ func (s Settings) withDefaults() Settings {
 	s.Share, s.Base = cmp.Or(s.Share, 0.125), cmp.Or(s.Base, 0.0625)
 	return s
 }
-
-// MostEncoded is the memory for answers that are encoded beforehand.
-const MostEncoded = 640 << 20

@@ -19,7 +19,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/retrieval/host"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
 )
 
@@ -122,7 +121,7 @@ func (f *splitFlags) write(ctx context.Context, e *cli.Env, path string, whole *
 	defer workers.Close()
 	report := new(Report)
 	for i := range f.into {
-		shard, err := whole.Split(ctx, i+1, f.into, max(1, min(rest, host.MostEncoded)), workers)
+		shard, err := whole.Split(ctx, i+1, f.into, max(1, rest), workers)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
