@@ -90,6 +90,13 @@ func checkDelta(delta float64) error {
 	return nil
 }
 
+func checkMu(mu float64) error {
+	if !(mu >= 0 && mu <= maxMu) {
+		return &ParamError{Field: "Mu", Value: mu, Allowed: "0 to 1e6"}
+	}
+	return nil
+}
+
 // EpsilonAt returns the least epsilon at which a mu-Gaussian-private release,
 // or several with the root of the sum of their squares for mu, is (epsilon,
 // delta)-private, rounded up. The error is a *ParamError when mu is not in [0,

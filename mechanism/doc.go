@@ -39,7 +39,7 @@
 // relation of its bound. It is Mu-Gaussian-private and Rho-zCDP as well, with Mu =
 // L2Sensitivity/Sigma and Rho = Mu^2/2; these numbers add up over several releases.
 // Randomised labels cost a pure epsilon in addition. How far the odds between two
-// neighbours move is a different question: see LossTail and LossAt.
+// neighbours move is a different question, which docs/privacy.md answers.
 //
 // # Calibration
 //

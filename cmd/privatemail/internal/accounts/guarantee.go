@@ -47,22 +47,10 @@ func (g Guarantee) Total() float64 { return g.Epsilon + g.Labels }
 // Exceeded is the probability that the odds rise by more than e^total, in favour of the
 // data that were there. Labels raise them by e^labels at most, so it is at most that of
 // the noise alone and its epsilon.
-func (g Guarantee) Exceeded() float64 {
-	p, err := mechanism.LossTail(g.Mu, g.Epsilon)
-	if err != nil {
-		return 1 // mu is out of range, and nothing is promised
-	}
-	return p
-}
+func (g Guarantee) Exceeded() float64 { return lossTail(g.Mu, g.Epsilon) }
 
 // odds is the factor by which the odds rise at most, except with probability delta.
-func (g Guarantee) odds() float64 {
-	loss, err := mechanism.LossAt(g.Mu, g.Delta)
-	if err != nil {
-		return math.Inf(1)
-	}
-	return math.Exp(loss + g.Labels)
-}
+func (g Guarantee) odds() float64 { return math.Exp(lossAt(g.Mu, g.Delta) + g.Labels) }
 
 // real is the epsilon between two real records at the same delta, and whether it is
 // another than total.
