@@ -31,16 +31,16 @@ func TestWhoStartsGoroutines(t *testing.T) {
 		"lend.go",                                    // owns the workers of an Engine
 		"mechanism/budgettest/promises.go",           // has callers that come at the same time
 		"par/par.go",
-		"retrieval/client/folder.go",         // reads files, which wait for the disk together
-		"retrieval/host/gallery.go",          // owns the workers that cut a gallery into cells
-		"retrieval/host/host.go",             // owns the workers that answer in mode sealed
-		"retrieval/host/sealed.go",           // owns the workers that lay rows out for mode sealed
-		"retrieval/sealed/client/ask.go",     // owns the workers of a call
-		"retrieval/sealed/client/rank.go",    // owns the workers of a call
-		"retrieval/sealed/client/records.go", // owns the workers of a call
-		"retrieval/sealed/server/shared.go",  // runs passes that several requests wait for
-		"retrieval/service/run.go",           // listens in two places
-		"retrieval/supervised/stream.go",     // reads and writes rows while others are placed
+		"retrieval/client/folder.go",          // reads files, which wait for the disk together
+		"retrieval/host/gallery.go",           // owns the workers that cut a gallery into cells
+		"retrieval/host/host.go",              // owns the workers that answer in mode sealed
+		"retrieval/host/sealed.go",            // owns the workers that lay rows out for mode sealed
+		"retrieval/internal/passes/passes.go", // runs passes that several requests wait for
+		"retrieval/sealed/client/ask.go",      // owns the workers of a call
+		"retrieval/sealed/client/rank.go",     // owns the workers of a call
+		"retrieval/sealed/client/records.go",  // owns the workers of a call
+		"retrieval/service/run.go",            // listens in two places
+		"retrieval/supervised/stream.go",      // reads and writes rows while others are placed
 	}
 	var got []string
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {

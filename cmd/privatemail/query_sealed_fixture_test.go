@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"net/http"
@@ -82,7 +83,7 @@ func (s *sealedService) publish(t *testing.T, settings sealedserver.Settings) {
 	for i := range s.rows.Rows {
 		lines = append(lines, fmt.Appendf(nil, "record %d", i))
 	}
-	records, err := sealedserver.NewRecords(t.Context(), g.Epoch(), sealedserver.Slices(lines), sealedserver.RecordsSettings{})
+	records, err := sealedserver.NewRecords(t.Context(), g.Epoch(), inMemory(lines), sealedserver.RecordsSettings{})
 	if err == nil {
 		err = s.Publish(service.Offer{Name: "birds", Sealed: g, Records: records})
 	}
@@ -165,6 +166,17 @@ func (s *sealedService) wantExact(t *testing.T, p place, stdout string) {
 			d, known := exact[id]
 			if said := float64(got.Distances[j]) * float64(got.Distances[j]); !known || math.Abs(d-ranked[j]) > 2*bound || math.Abs(said-d) > bound {
 				t.Errorf("query %d: row %d at %g, exactly at %g; number %d is at %g", i, id, said, d, j, ranked[j])
+			}
+		}
+	}
+}
+
+// inMemory returns records as NewRecords takes them.
+func inMemory(records [][]byte) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, record := range records {
+			if !yield(record, nil) {
+				return
 			}
 		}
 	}

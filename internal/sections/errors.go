@@ -4,29 +4,21 @@ import (
 	"fmt"
 
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/kind"
 )
 
 // The kinds of failure, matched with errors.Is.
 var (
 	// ErrForeign reports a file that is not in this format. It matches formats.ErrUnsupported.
-	ErrForeign error = &kindError{"not a PrivateMail file", formats.ErrUnsupported}
+	ErrForeign = kind.Of(formats.ErrUnsupported, "not a PrivateMail file")
 	// ErrKind reports a file in this format but of another kind. It matches formats.ErrUnsupported.
-	ErrKind error = &kindError{"another kind of file", formats.ErrUnsupported}
+	ErrKind = kind.Of(formats.ErrUnsupported, "another kind of file")
 	// ErrVersion reports a file of another version. It matches formats.ErrUnsupported.
-	ErrVersion error = &kindError{"another version of the format", formats.ErrUnsupported}
+	ErrVersion = kind.Of(formats.ErrUnsupported, "another version of the format")
 	// ErrDamaged reports a file that was truncated or changed, or that lacks a section. It
 	// matches formats.ErrFormat.
-	ErrDamaged error = &kindError{"damaged file", formats.ErrFormat}
+	ErrDamaged = kind.Of(formats.ErrFormat, "damaged file")
 )
-
-// kindError is a sentinel that matches one of package formats.
-type kindError struct {
-	text string
-	kind error
-}
-
-func (e *kindError) Error() string { return e.text }
-func (e *kindError) Unwrap() error { return e.kind }
 
 // failf returns an error of a kind about the file at path.
 func failf(path string, kind error, format string, args ...any) error {

@@ -189,7 +189,7 @@ func testBothHalves(t *testing.T, settings server.Settings) {
 		t.Errorf("%d of %d rows were inserted", inserted, later)
 	}
 	for name := uint32(0); name < 5; name++ {
-		if err := g.Remove(name); err != nil && !errors.Is(err, server.ErrName) {
+		if err := g.Remove(name); err != nil && !errors.Is(err, server.ErrGallery) {
 			t.Fatal(err)
 		}
 	}

@@ -32,7 +32,7 @@ type stamp struct {
 
 // OpenCertificates reads a certificate with those that signed it, its key, and, unless that
 // is "", the certificates of who signs those of clients. All of them are PEM files. Clients
-// need a certificate in the latter case. The error is ErrCertificates.
+// need a certificate in the latter case. The error is ErrSettings.
 func OpenCertificates(cert, key, clients string) (*Certificates, error) {
 	c := &Certificates{cert: cert, key: key, clients: clients}
 	if err := c.Reload(); err != nil {
@@ -54,17 +54,17 @@ func (c *Certificates) load() error {
 	c.stamps = c.look() // before reading: what changes meanwhile is read again
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 	if err != nil {
-		return fmt.Errorf("service: %w: %w", ErrCertificates, err)
+		return fmt.Errorf("service: %w: %w", errCertificates, err)
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
 	if c.clients != "" {
 		text, err := os.ReadFile(c.clients)
 		if err != nil {
-			return fmt.Errorf("service: %w: %w", ErrCertificates, err)
+			return fmt.Errorf("service: %w: %w", errCertificates, err)
 		}
 		config.ClientCAs = x509.NewCertPool()
 		if !config.ClientCAs.AppendCertsFromPEM(text) {
-			return fmt.Errorf("service: %w: %s has no certificate in it", ErrCertificates, c.clients)
+			return fmt.Errorf("service: %w: %s has no certificate in it", errCertificates, c.clients)
 		}
 		config.ClientAuth = tls.RequireAndVerifyClientCert
 		// A ticket would let a client in by a certificate that was good once.

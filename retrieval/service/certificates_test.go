@@ -57,7 +57,7 @@ func TestCertificates(t *testing.T) {
 		breakFile(t, path)
 		c.forget()
 		check("broken "+path, second, second, true)
-		if err := c.Reload(); !isA(err, ErrCertificates) {
+		if err := c.Reload(); !isA(err, errCertificates) {
 			t.Errorf("%s: %v", path, err)
 		}
 		writeServerFiles(t, folder, second, second)
@@ -88,7 +88,7 @@ func TestCertificateWithoutClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer.Body.Close()
-	if _, err := OpenCertificates(files.cert, files.key+"x", ""); !isA(err, ErrCertificates) {
+	if _, err := OpenCertificates(files.cert, files.key+"x", ""); !isA(err, errCertificates) {
 		t.Error(err)
 	}
 }

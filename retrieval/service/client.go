@@ -24,7 +24,7 @@ const (
 )
 
 // OpenTokens reads a file with a token in each line, of at least 16 characters without
-// spaces. Empty lines and lines that begin with # mean nothing. The error is ErrTokens; it
+// spaces. Empty lines and lines that begin with # mean nothing. The error is ErrSettings; it
 // names the line and never a token.
 func OpenTokens(path string) (*Tokens, error) {
 	t := &Tokens{path: path}
@@ -38,18 +38,18 @@ func OpenTokens(path string) (*Tokens, error) {
 func (t *Tokens) Reload() error {
 	info, err := os.Stat(t.path)
 	if err != nil {
-		return fmt.Errorf("service: %w: %w", ErrTokens, err)
+		return fmt.Errorf("service: %w: %w", errTokens, err)
 	}
 	if info.Size() > maxTokenFile {
-		return fmt.Errorf("service: %w: %s has %d bytes, more than %d", ErrTokens, t.path, info.Size(), maxTokenFile)
+		return fmt.Errorf("service: %w: %s has %d bytes, more than %d", errTokens, t.path, info.Size(), maxTokenFile)
 	}
 	text, err := os.ReadFile(t.path)
 	if err != nil {
-		return fmt.Errorf("service: %w: %w", ErrTokens, err)
+		return fmt.Errorf("service: %w: %w", errTokens, err)
 	}
 	hashes, err := parseTokens(string(text))
 	if err != nil {
-		return fmt.Errorf("service: %w: %s: %w", ErrTokens, t.path, err)
+		return fmt.Errorf("service: %w: %s: %w", errTokens, t.path, err)
 	}
 	t.hashes.Store(&hashes)
 	return nil

@@ -1,15 +1,20 @@
 package service
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/seed-64e14a55/privatemail/internal/kind"
+)
 
 // Sentinels, matched with errors.Is.
 var (
-	// ErrSettings reports settings that cannot be used.
+	// ErrSettings reports settings that cannot be used, or files of tokens or certificates.
 	ErrSettings = errors.New("settings not usable")
 	// ErrGallery reports a gallery that cannot be published.
 	ErrGallery = errors.New("gallery not publishable")
-	// ErrTokens reports a file of tokens that cannot be used.
-	ErrTokens = errors.New("tokens not usable")
-	// ErrCertificates reports files of certificates that cannot be used.
-	ErrCertificates = errors.New("certificates not usable")
+)
+
+var (
+	errTokens       = kind.Of(ErrSettings, "tokens not usable")
+	errCertificates = kind.Of(ErrSettings, "certificates not usable")
 )

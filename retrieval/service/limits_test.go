@@ -199,7 +199,7 @@ func TestTokens(t *testing.T) {
 	if err := os.WriteFile(tokens.path, []byte("short\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := tokens.Reload(); !isA(err, ErrTokens) || strings.Contains(err.Error(), "short") {
+	if err := tokens.Reload(); !isA(err, errTokens) || strings.Contains(err.Error(), "short") {
 		t.Errorf("%v", err)
 	}
 	if status("third-token-of-all") != 200 {
@@ -216,11 +216,11 @@ func TestTokensRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenTokens(path); !isA(err, ErrTokens) {
+		if _, err := OpenTokens(path); !isA(err, errTokens) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := OpenTokens(filepath.Join(folder, "none")); !isA(err, ErrTokens) || !isA(err, os.ErrNotExist) {
+	if _, err := OpenTokens(filepath.Join(folder, "none")); !isA(err, errTokens) || !isA(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }

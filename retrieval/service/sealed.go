@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/passes"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -96,16 +97,16 @@ func versionOf(r *http.Request, name string) (uint64, *problem) {
 // request of an epoch, and so is the length of the answer. The time is that of the pass,
 // which does not look at what the words are.
 func (s *Service) serveAsk(w *answer, r *http.Request) *problem {
-	return s.serveSealed(w, r, epochPart, func(v *version) *sealedserver.Shared { return v.sealed.shared })
+	return s.serveSealed(w, r, epochPart, func(v *version) *passes.Shared { return v.sealed.shared })
 }
 
 // serveFetch answers records that nobody here can tell apart.
 func (s *Service) serveFetch(w *answer, r *http.Request) *problem {
-	return s.serveSealed(w, r, recordsEpoch, func(v *version) *sealedserver.Shared { return v.records.shared })
+	return s.serveSealed(w, r, recordsEpoch, func(v *version) *passes.Shared { return v.records.shared })
 }
 
 // serveSealed answers ciphertexts about a part. of returns who answers them.
-func (s *Service) serveSealed(w *answer, r *http.Request, part part, of func(*version) *sealedserver.Shared) *problem {
+func (s *Service) serveSealed(w *answer, r *http.Request, part part, of func(*version) *passes.Shared) *problem {
 	limit, p := s.longest(part)
 	if p != nil {
 		return p
@@ -141,7 +142,7 @@ func (s *Service) serveSealed(w *answer, r *http.Request, part part, of func(*ve
 		return writeAnswer(w, out)
 	case r.Context().Err() != nil:
 		panic(http.ErrAbortHandler) // the client is gone
-	case errors.Is(err, sealedserver.ErrBusy), errors.Is(err, sealedserver.ErrMemory):
+	case errors.Is(err, passes.ErrBusy), errors.Is(err, sealedserver.ErrMemory):
 		return busy()
 	case errors.Is(err, sealedserver.ErrQuestion), errors.Is(err, sealedserver.ErrEpoch):
 		return unanswerable("a request has as many ciphertexts, columns and bytes as the manifest says")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/passes"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -13,7 +14,7 @@ import (
 // A sealedPart is what a version has of mode sealed. Its gallery may grow while it is served.
 type sealedPart struct {
 	gallery   *sealedserver.Gallery
-	shared    *sealedserver.Shared
+	shared    *passes.Shared
 	sizes     *wire.SealedManifest // the manifest
 	epoch     wire.Hash
 	manifest  message
@@ -45,19 +46,19 @@ func (s *Service) newSealedPart(g *sealedserver.Gallery, chart []byte) (*sealedP
 		frame, err := ids.MarshalBinary()
 		return ids.Version, frame, err
 	}
-	p.shared = sealedserver.NewShared(g, s.sharedSettings(&s.metrics.galleryPasses))
+	p.shared = passes.New(g, s.sharedSettings(&s.metrics.galleryPasses))
 	return p, nil
 }
 
 // sharedSettings say how many requests share a pass, and count passes.
-func (s *Service) sharedSettings(counts *passCounts) sealedserver.SharedSettings {
-	return sealedserver.SharedSettings{Most: s.settings.SealedMost, Wait: s.settings.SealedWait, Queue: s.settings.SealedQueue, Observe: counts.add}
+func (s *Service) sharedSettings(counts *passCounts) passes.Settings {
+	return passes.Settings{Most: s.settings.SealedMost, Wait: s.settings.SealedWait, Queue: s.settings.SealedQueue, Observe: counts.add}
 }
 
 // A recordsPart is what a version has of the records that are fetched.
 type recordsPart struct {
 	records  *sealedserver.Records
-	shared   *sealedserver.Shared
+	shared   *passes.Shared
 	sizes    *wire.SealedRecords // the manifest
 	epoch    wire.Hash
 	manifest message
@@ -82,7 +83,7 @@ func (s *Service) newRecordsPart(r *sealedserver.Records, gallery wire.Hash) (*r
 		}
 		return newMessage(frame), nil
 	})
-	p.shared = sealedserver.NewShared(r, s.sharedSettings(&s.metrics.recordPasses))
+	p.shared = passes.New(r, s.sharedSettings(&s.metrics.recordPasses))
 	return p, nil
 }
 

@@ -3,6 +3,8 @@ package client
 import (
 	"errors"
 	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/internal/kind"
 )
 
 // Sentinels, matched with errors.Is.
@@ -10,14 +12,19 @@ var (
 	// ErrEpoch reports a manifest that nobody vouches for, or something that belongs to another
 	// one.
 	ErrEpoch = errors.New("another epoch, or one that is not confirmed")
-	// ErrRecord reports a row that is no query: of the wrong dimension, not finite, or too long.
+	// ErrRecord reports a row that is no query: of the wrong dimension, not finite, or too long;
+	// and a fetched record that is not there or malformed.
 	ErrRecord = errors.New("record does not fit")
 	// ErrAnswer reports an answer to another question.
 	ErrAnswer = errors.New("answer does not belong to the question")
-	// ErrVersion reports a version of the gallery that the client does not have.
+	// ErrVersion reports a version of the gallery that the client does not have, and a query whose
+	// secrets were overwritten: it is asked again.
 	ErrVersion = errors.New("the client does not have this version of the gallery")
-	// ErrForgotten reports a query whose secrets were overwritten.
-	ErrForgotten = errors.New("the secrets of the query were overwritten")
+)
+
+var (
+	errForgotten  = kind.Of(ErrVersion, "the secrets of the query were overwritten")
+	errRecordData = kind.Of(ErrRecord, "malformed record")
 )
 
 // A VersionError says which version a client does not have. Where Have is below Want,

@@ -24,7 +24,7 @@ type Match struct {
 // probed, nearest first, ties by name; fewer if there are not as many.
 //
 // Errors that depend on public values come before anything is decrypted: ErrAnswer and
-// wire.ErrMessage for an answer to another question, *VersionError, ErrForgotten, and ErrRecord
+// wire.ErrMessage for an answer to another question, *VersionError, ErrVersion for a query whose secrets were overwritten, and ErrRecord
 // for k below 1. After that the same steps are done whatever the answer says: a server that lies
 // spoils the result, and what follows is the same for all rows. ErrRecord for a row that was no query
 // comes at the end.
@@ -42,7 +42,7 @@ func (c *Client) Rank(q *Query, answer *wire.SealedAnswer, k int) ([]Match, erro
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.forgotten {
-		return nil, fmt.Errorf("client: %w", ErrForgotten)
+		return nil, fmt.Errorf("client: %w", errForgotten)
 	}
 	workers := par.New(c.workers)
 	defer workers.Close()

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,10 +11,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
-
-// ErrRecordData reports a fetched record that is malformed: the server does not hold what it
-// says, or lies. It is matched with errors.Is.
-var ErrRecordData = errors.New("malformed record")
 
 // fetchWidth is how many bytes of a word of a fetch are sent: all of them, because rounding
 // would make wrong bytes.
@@ -129,10 +124,11 @@ func (r *Records) Fetch(ctx context.Context, ids []uint32) (*Fetching, error) {
 // A dummy gives nil, and an empty record an empty slice that is not nil.
 //
 // Errors that depend on public values come before anything is decrypted, without records:
-// ErrAnswer and wire.ErrMessage for an answer to another question, and ErrForgotten. After
-// that the same steps are done whatever the answer says. At their end, what is no record is nil in
-// the result, and the error says which: it matches ErrRecordData where the length of a record is
-// impossible, and ErrRecord where there is no record of a number. All others are there. Nothing
+// ErrAnswer and wire.ErrMessage for an answer to another question, and ErrVersion for a
+// request whose secrets were overwritten. After that the same steps are done whatever the answer says.
+// At their end, what is no record is nil in the result, and the error says which: it matches
+// ErrRecord where there is no record of a number, and where the length of a record is impossible:
+// the server does not hold what it says, or lies. All others are there. Nothing
 // that the server can see may depend on such an error: least of all is the record fetched again.
 func (r *Records) Open(f *Fetching, answer *wire.SealedAnswer) ([][]byte, error) {
 	if err := r.checkAnswer(f, answer); err != nil {
@@ -141,7 +137,7 @@ func (r *Records) Open(f *Fetching, answer *wire.SealedAnswer) ([][]byte, error)
 	f.secret.mu.RLock()
 	defer f.secret.mu.RUnlock()
 	if f.secret.forgotten {
-		return nil, fmt.Errorf("client: %w", ErrForgotten)
+		return nil, fmt.Errorf("client: %w", errForgotten)
 	}
 	workers := par.New(r.workers)
 	defer workers.Close()

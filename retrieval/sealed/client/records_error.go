@@ -19,7 +19,7 @@ func (e *recordsError) Error() string {
 		case e.absent[i] != 0:
 			lines = append(lines, fmt.Sprintf("client: fetch %d: %v: the server has no record of this row", i, ErrRecord))
 		case e.impossible[i] != 0:
-			lines = append(lines, fmt.Sprintf("client: fetch %d: %v", i, ErrRecordData))
+			lines = append(lines, fmt.Sprintf("client: fetch %d: %v", i, errRecordData))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -32,7 +32,7 @@ func (e *recordsError) Unwrap() (all []error) {
 		case e.absent[i] != 0:
 			all = append(all, ErrRecord)
 		case e.impossible[i] != 0:
-			all = append(all, ErrRecordData)
+			all = append(all, errRecordData)
 		}
 	}
 	return all

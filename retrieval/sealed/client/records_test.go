@@ -206,7 +206,7 @@ func TestOpenLies(t *testing.T) {
 			if len(got) != 3 || got[1] != nil || !bytes.Equal(got[2], server.records[8]) {
 				t.Fatalf("%s: the other records are gone, %v", name, err)
 			}
-			if (err != nil) != (got[0] == nil) || err != nil && (!errors.Is(err, ErrRecordData) || !strings.Contains(err.Error(), "fetch 0")) {
+			if (err != nil) != (got[0] == nil) || err != nil && (!errors.Is(err, errRecordData) || !strings.Contains(err.Error(), "fetch 0")) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -227,7 +227,7 @@ func TestOpenWrongLength(t *testing.T) {
 		if len(got) != 3 || string(got[0]) != "first" || string(got[2]) != "third" {
 			t.Fatalf("%s: the other records are gone, %v", name, err)
 		}
-		if c.ok != (err == nil) || c.ok != (got[1] != nil) || err != nil && !errors.Is(err, ErrRecordData) {
+		if c.ok != (err == nil) || c.ok != (got[1] != nil) || err != nil && !errors.Is(err, errRecordData) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -244,7 +244,7 @@ func TestFetchBeyond(t *testing.T) {
 			t.Fatalf("%d ciphertexts", f.Request().Count)
 		}
 		got, err := client.Open(f, server.answer(f.Request()))
-		if !errors.Is(err, ErrRecord) || errors.Is(err, ErrRecordData) || len(got) != 2 || got[0] != nil || !bytes.Equal(got[1], server.records[6]) {
+		if !errors.Is(err, ErrRecord) || errors.Is(err, errRecordData) || len(got) != 2 || got[0] != nil || !bytes.Equal(got[1], server.records[6]) {
 			t.Errorf("%d of %d: %v", beyond, n, err)
 		}
 		if err != nil && strings.Contains(err.Error(), fmt.Sprint(beyond)) {
@@ -379,7 +379,7 @@ func TestFetchingForgets(t *testing.T) {
 	if slices.Max(secret.sealed.secrets) > 0 || slices.Max(secret.choices.ids) > 0 || slices.Max(secret.choices.parts) > 0 {
 		t.Error("a secret is left")
 	}
-	if got, err := client.Open(f, answer); !errors.Is(err, ErrForgotten) || got != nil {
+	if got, err := client.Open(f, answer); !errors.Is(err, errForgotten) || got != nil {
 		t.Error(err)
 	}
 }

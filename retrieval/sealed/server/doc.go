@@ -5,8 +5,7 @@
 //
 //	gallery, err := server.New(ctx, rows, server.Settings{Workers: workers})
 //	publish(gallery.Manifest(), gallery.Epoch(), gallery.Hint(), gallery.IDs())
-//	shared := server.NewShared(gallery, server.SharedSettings{})
-//	answer, err := shared.Answer(ctx, request) // of each client, concurrently
+//	answers, err := gallery.Answer(ctx, requests...) // of some clients, in one pass
 //
 // # Layout
 //
@@ -25,8 +24,8 @@
 // # Passes
 //
 // An answer takes one pass over the matrix, which is stored in the order in which the loops of
-// package simd read it. Few requests are bound by the speed of memory; requests that wait
-// share a pass, which Shared arranges. What a pass does does not depend on what the ciphertexts
+// package simd read it. Few requests are bound by the speed of memory; several in one call of
+// Answer share a pass, and package retrieval/service has requests that wait share one. What a pass does does not depend on what the ciphertexts
 // hold, so neither does its time.
 //
 // # Versions

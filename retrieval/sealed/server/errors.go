@@ -1,10 +1,15 @@
 package server
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/seed-64e14a55/privatemail/internal/kind"
+)
 
 // Sentinels, matched with errors.Is.
 var (
-	// ErrGallery reports rows or settings that make no gallery.
+	// ErrGallery reports rows, records or settings that make no gallery, and a name that no row
+	// has.
 	ErrGallery = errors.New("gallery not usable")
 	// ErrMemory reports work that would take more memory than there is.
 	ErrMemory = errors.New("not enough memory")
@@ -16,10 +21,11 @@ var (
 	ErrChanges = errors.New("changes not known")
 	// ErrFull reports a row that has no place in the epoch: a new epoch is due.
 	ErrFull = errors.New("no room in the epoch")
-	// ErrName reports a name that no row has.
-	ErrName = errors.New("no row of that name")
-	// ErrBusy reports that as many requests wait as may.
-	ErrBusy = errors.New("too many requests wait")
 	// ErrClosed reports a call to a gallery that was closed.
 	ErrClosed = errors.New("gallery closed")
+)
+
+var (
+	errRecords = kind.Of(ErrGallery, "records not usable")
+	errName    = kind.Of(ErrGallery, "no row of that name")
 )

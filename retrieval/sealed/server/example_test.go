@@ -20,8 +20,6 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer gallery.Close()
-	passes := server.NewShared(gallery, server.SharedSettings{})
-	defer passes.Close()
 
 	c, err := client.New(gallery.Manifest(), gallery.Hint(), client.Settings{Epoch: gallery.Epoch()})
 	if err != nil {
@@ -34,11 +32,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	answer, err := passes.Answer(ctx, queries[0].Request())
+	answers, err := gallery.Answer(ctx, queries[0].Request())
 	if err != nil {
 		log.Fatal(err)
 	}
-	matches, err := c.Rank(queries[0], answer, 2)
+	matches, err := c.Rank(queries[0], answers[0], 2)
 	if err != nil {
 		log.Fatal(err)
 	}

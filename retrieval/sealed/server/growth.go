@@ -79,7 +79,7 @@ func (s *slots) free(m *wire.SealedManifest, distances []float64) (name uint32, 
 
 // Remove takes the row of a name out of the gallery. It makes a version, and waits for the
 // passes that are running. Changes that clients fetch disclose the row that was there. Errors
-// are ErrName and ErrClosed.
+// are ErrGallery for a name that no row has, and ErrClosed.
 func (g *Gallery) Remove(name uint32) error {
 	if err := g.use(); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (g *Gallery) Remove(name uint32) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if int64(name) >= int64(len(g.slots.norms.values)) || g.slots.norms.values[name] == wire.EmptySlot {
-		return fmt.Errorf("sealed server: %w: %d", ErrName, name)
+		return fmt.Errorf("sealed server: %w: %d", errName, name)
 	}
 	g.change(name, make([]int8, g.manifest.Dimension), wire.EmptySlot, wire.Padding)
 	return nil

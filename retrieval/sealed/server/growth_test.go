@@ -102,7 +102,7 @@ func TestInsertAndRemove(t *testing.T) {
 		t.Error("the manifest has changed:", err)
 	}
 	for _, name := range []uint32{names[0], 54, math.MaxUint32} {
-		if err := g.Remove(name); !errors.Is(err, ErrName) {
+		if err := g.Remove(name); !errors.Is(err, errName) {
 			t.Errorf("slot %d: %v", name, err)
 		}
 	}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"sync"
@@ -13,9 +12,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
-
-// ErrRecords reports records that cannot be served as asked. It is matched with errors.Is.
-var ErrRecords = errors.New("records not usable")
 
 // recordWidth is how many bytes of a word of a fetch are sent: all of them, because rounding
 // would be an error of bytes.
@@ -67,8 +63,8 @@ type Records struct {
 }
 
 // NewRecords stores records, the record of row i of a gallery being number i. The sequence is
-// read twice, first for the lengths: Lines and Slices return such ones. A record has at most
-// MaxContent bytes. The gallery is named by its epoch. Errors are ErrRecords, which names the
+// read twice, first for the lengths: Lines returns such a one. A record has at most
+// 4096 bytes. The gallery is named by its epoch. Errors are ErrGallery, which names the
 // record or what is wrong with all of them, ErrMemory before memory is taken, that of the
 // sequence and that of ctx.
 func NewRecords(ctx context.Context, gallery wire.Hash, records iter.Seq2[[]byte, error], s RecordsSettings) (*Records, error) {

@@ -13,8 +13,14 @@ import (
 // fetches and cannot tell which is which.
 func ExampleNewRecords() {
 	ctx, gallery := context.Background(), wire.Hash{1} // the epoch of a gallery
-	texts := [][]byte{[]byte("a pine"), []byte("an oak"), []byte("a beech"), []byte("an elm")}
-	records, err := server.NewRecords(ctx, gallery, server.Slices(texts), server.RecordsSettings{Rows: 4})
+	texts := func(yield func([]byte, error) bool) {
+		for _, text := range []string{"a pine", "an oak", "a beech", "an elm"} {
+			if !yield([]byte(text), nil) {
+				return
+			}
+		}
+	}
+	records, err := server.NewRecords(ctx, gallery, texts, server.RecordsSettings{Rows: 4})
 	if err != nil {
 		fmt.Println(err)
 		return

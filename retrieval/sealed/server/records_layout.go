@@ -13,8 +13,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// MaxContent is how many bytes a record may have.
-const MaxContent = scheme.MaxRecord - scheme.RecordPrefix
+// maxContent is how many bytes a record may have.
+const maxContent = scheme.MaxRecord - scheme.RecordPrefix
 
 // lookEvery is after how many records a loop looks at its context and reports its progress.
 const lookEvery = 1 << 12
@@ -26,12 +26,12 @@ func surveyRecords(ctx context.Context, gallery wire.Hash, records iter.Seq2[[]b
 		switch {
 		case err != nil:
 			return nil, err
-		case len(record) > MaxContent:
+		case len(record) > maxContent:
 			return nil, tooLong("record", n)
 		case s.Rows > 0 && n == s.Rows:
-			return nil, fmt.Errorf("sealed server: %w: more than the %d rows of the gallery", ErrRecords, s.Rows)
+			return nil, fmt.Errorf("sealed server: %w: more than the %d rows of the gallery", errRecords, s.Rows)
 		case n == limits.MaxRows:
-			return nil, fmt.Errorf("sealed server: %w: more than %d", ErrRecords, limits.MaxRows)
+			return nil, fmt.Errorf("sealed server: %w: more than %d", errRecords, limits.MaxRows)
 		case n%lookEvery == 0 && ctx.Err() != nil:
 			return nil, ctx.Err()
 		}
@@ -39,16 +39,16 @@ func surveyRecords(ctx context.Context, gallery wire.Hash, records iter.Seq2[[]b
 	}
 	switch {
 	case n == 0:
-		return nil, fmt.Errorf("sealed server: %w: there are none", ErrRecords)
+		return nil, fmt.Errorf("sealed server: %w: there are none", errRecords)
 	case n < s.Rows:
-		return nil, fmt.Errorf("sealed server: %w: %d for %d rows of the gallery", ErrRecords, n, s.Rows)
+		return nil, fmt.Errorf("sealed server: %w: %d for %d rows of the gallery", errRecords, n, s.Rows)
 	}
 	m := &wire.SealedRecords{Gallery: gallery, Records: n, Length: scheme.RecordPrefix + longest, PerColumn: s.PerColumn}
 	if m.PerColumn == 0 {
 		m.PerColumn = leastPerColumn(n)
 	}
 	if err := m.Check(); err != nil {
-		return nil, fmt.Errorf("sealed server: %w: %w", ErrRecords, err)
+		return nil, fmt.Errorf("sealed server: %w: %w", errRecords, err)
 	}
 	return m, nil
 }
@@ -116,4 +116,4 @@ func fillRecords(ctx context.Context, to *matrix, m *wire.SealedRecords, records
 	return nil
 }
 
-var errRecordsChanged = fmt.Errorf("sealed server: %w: they changed while they were read", ErrRecords)
+var errRecordsChanged = fmt.Errorf("sealed server: %w: they changed while they were read", errRecords)

@@ -12,7 +12,7 @@ import (
 // row i of the gallery. The newline is not part of a record, nor is a carriage return before it;
 // all other bytes are. The last line may do without a newline. Each use reads the file from its
 // beginning and holds one line of it; a line is gone when the next one is read. The error is that
-// of the system, or ErrRecords for a line that is too long, which it numbers from 1.
+// of the system, or ErrGallery for a line that is too long, which it numbers from 1.
 func Lines(path string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if err := eachLine(path, func(line []byte) bool { return yield(line, nil) }); err != nil {
@@ -31,7 +31,7 @@ func eachLine(path string, use func(line []byte) bool) error {
 	lines := bufio.NewScanner(file)
 	number := 0
 	for lines.Scan() {
-		if number++; len(lines.Bytes()) > MaxContent {
+		if number++; len(lines.Bytes()) > maxContent {
 			return tooLong("line", number)
 		}
 		if !use(lines.Bytes()) {
@@ -47,18 +47,7 @@ func eachLine(path string, use func(line []byte) bool) error {
 	return nil
 }
 
-// Slices returns records that are in memory, for NewRecords.
-func Slices(records [][]byte) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for _, record := range records {
-			if !yield(record, nil) {
-				return
-			}
-		}
-	}
-}
-
 // tooLong reports a record, or the line that it is on.
 func tooLong(what string, number int) error {
-	return fmt.Errorf("sealed server: %w: %s %d has more than %d bytes", ErrRecords, what, number, MaxContent)
+	return fmt.Errorf("sealed server: %w: %s %d has more than %d bytes", errRecords, what, number, maxContent)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func TestLines(t *testing.T) {
-	longest := strings.Repeat("x", MaxContent)
+	longest := strings.Repeat("x", maxContent)
 	for name, c := range map[string]struct {
 		text string
 		want []string
@@ -46,7 +46,7 @@ func TestLines(t *testing.T) {
 				if !slices.Equal(got, c.want) {
 					t.Errorf("%d lines, want %d", len(got), len(c.want))
 				}
-				if (last != nil) != (c.err != "") || last != nil && (!errors.Is(last, ErrRecords) || !strings.Contains(last.Error(), c.err) || strings.Contains(last.Error(), "xx")) {
+				if (last != nil) != (c.err != "") || last != nil && (!errors.Is(last, errRecords) || !strings.Contains(last.Error(), c.err) || strings.Contains(last.Error(), "xx")) {
 					t.Errorf("error %v, want one of %q", last, c.err)
 				}
 			}

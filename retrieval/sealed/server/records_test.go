@@ -43,7 +43,7 @@ func randomRecords(r *rand.Rand, n, longest int) [][]byte {
 
 func newRecords(t *testing.T, records [][]byte, s RecordsSettings) *Records {
 	t.Helper()
-	r, err := NewRecords(t.Context(), someGallery, Slices(records), s)
+	r, err := NewRecords(t.Context(), someGallery, inMemory(records), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestRecordsManifest(t *testing.T) {
 	if records.Manifest().Records != 3 {
 		t.Error("the manifest of the caller is that of the records")
 	}
-	other, err := NewRecords(t.Context(), wire.Hash{9}, Slices([][]byte{[]byte("abc"), {}, []byte("\x00\xff")}), RecordsSettings{})
+	other, err := NewRecords(t.Context(), wire.Hash{9}, inMemory([][]byte{[]byte("abc"), {}, []byte("\x00\xff")}), RecordsSettings{})
 	if err != nil || other.Epoch() == records.Epoch() {
 		t.Errorf("records of another gallery have the same epoch, %v", err)
 	}
@@ -226,7 +226,7 @@ func changing(times ...[][]byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		now := times[0]
 		times = times[1:]
-		for record, err := range Slices(now) {
+		for record, err := range inMemory(now) {
 			if !yield(record, err) {
 				return
 			}
@@ -257,15 +257,15 @@ func TestNewRecordsRefuses(t *testing.T) {
 		settings RecordsSettings
 		want     error
 	}{
-		"none":                 {Slices(nil), RecordsSettings{}, ErrRecords},
-		"too long":             {Slices([][]byte{{}, make([]byte, MaxContent+1)}), RecordsSettings{}, ErrRecords},
-		"too few":              {Slices(two), RecordsSettings{Rows: 3}, ErrRecords},
-		"too many":             {Slices(two), RecordsSettings{Rows: 1}, ErrRecords},
-		"-1 a column":          {Slices(two), RecordsSettings{PerColumn: -1}, wire.ErrMessage},
-		"too many a column":    {Slices(two), RecordsSettings{PerColumn: limits.MaxRows}, ErrRecords},
-		"fewer later":          {changing(two, two[:1]), RecordsSettings{}, ErrRecords},
-		"more later":           {changing(two, slices.Repeat(two, 100)), RecordsSettings{}, ErrRecords},
-		"longer later":         {changing(two, [][]byte{[]byte("a"), []byte("bb")}), RecordsSettings{}, ErrRecords},
+		"none":                 {inMemory(nil), RecordsSettings{}, errRecords},
+		"too long":             {inMemory([][]byte{{}, make([]byte, maxContent+1)}), RecordsSettings{}, errRecords},
+		"too few":              {inMemory(two), RecordsSettings{Rows: 3}, errRecords},
+		"too many":             {inMemory(two), RecordsSettings{Rows: 1}, errRecords},
+		"-1 a column":          {inMemory(two), RecordsSettings{PerColumn: -1}, wire.ErrMessage},
+		"too many a column":    {inMemory(two), RecordsSettings{PerColumn: limits.MaxRows}, errRecords},
+		"fewer later":          {changing(two, two[:1]), RecordsSettings{}, errRecords},
+		"more later":           {changing(two, slices.Repeat(two, 100)), RecordsSettings{}, errRecords},
+		"longer later":         {changing(two, [][]byte{[]byte("a"), []byte("bb")}), RecordsSettings{}, errRecords},
 		"breaks at once":       {breaking(0), RecordsSettings{}, errBroken},
 		"breaks in the second": {breaking(1), RecordsSettings{}, errBroken},
 	} {
@@ -279,7 +279,7 @@ func TestNewRecordsRefuses(t *testing.T) {
 
 // The error of a record says which it is, and nothing of what is in it.
 func TestNewRecordsNamesTheRecord(t *testing.T) {
-	_, err := NewRecords(t.Context(), someGallery, Slices([][]byte{{}, bytes.Repeat([]byte("x"), MaxContent+1)}), RecordsSettings{})
+	_, err := NewRecords(t.Context(), someGallery, inMemory([][]byte{{}, bytes.Repeat([]byte("x"), maxContent+1)}), RecordsSettings{})
 	if err == nil || !strings.Contains(err.Error(), "record 1 ") || strings.Contains(err.Error(), "xx") {
 		t.Error(err)
 	}
@@ -288,7 +288,7 @@ func TestNewRecordsNamesTheRecord(t *testing.T) {
 // Memory is estimated before it is taken.
 func TestRecordsMemory(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 20))
-	if r, err := NewRecords(t.Context(), someGallery, Slices([][]byte{make([]byte, MaxContent)}), RecordsSettings{PerColumn: 8}); !errors.Is(err, ErrMemory) || r != nil {
+	if r, err := NewRecords(t.Context(), someGallery, inMemory([][]byte{make([]byte, maxContent)}), RecordsSettings{PerColumn: 8}); !errors.Is(err, ErrMemory) || r != nil {
 		t.Error(err)
 	}
 }
@@ -346,7 +346,7 @@ func TestRecordsCancelled(t *testing.T) {
 		if stage == "before" {
 			cancel()
 		}
-		_, err := NewRecords(ctx, someGallery, Slices(all), RecordsSettings{Progress: func(at string, _, _ int) {
+		_, err := NewRecords(ctx, someGallery, inMemory(all), RecordsSettings{Progress: func(at string, _, _ int) {
 			if at == stage {
 				cancel()
 			}
@@ -379,9 +379,9 @@ func TestRecordsHolds(t *testing.T) {
 		"another order":   {[][]byte{[]byte("abc"), []byte("de"), {}}, false},
 		"another byte":    {[][]byte{[]byte("abd"), {}, []byte("de")}, false},
 		"a zero more":     {[][]byte{[]byte("abc"), {}, []byte("de\x00")}, false},
-		"a longer record": {[][]byte{[]byte("abc"), {}, make([]byte, MaxContent+1)}, false},
+		"a longer record": {[][]byte{[]byte("abc"), {}, make([]byte, maxContent+1)}, false},
 	} {
-		if got, err := records.Holds(t.Context(), Slices(c.records)); got != c.want || err != nil {
+		if got, err := records.Holds(t.Context(), inMemory(c.records)); got != c.want || err != nil {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
@@ -390,7 +390,7 @@ func TestRecordsHolds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := records.Holds(ctx, Slices(all)); !errors.Is(err, context.Canceled) {
+	if _, err := records.Holds(ctx, inMemory(all)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -427,4 +427,15 @@ func TestRecordsConcurrent(t *testing.T) {
 		})
 	}
 	wait.Wait()
+}
+
+// inMemory returns records as NewRecords takes them.
+func inMemory(records [][]byte) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, record := range records {
+			if !yield(record, nil) {
+				return
+			}
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package server
+package passes
 
 import (
 	"context"
@@ -11,7 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -26,7 +30,7 @@ type slowAnswerer struct {
 
 func (s *slowAnswerer) CheckRequest(r *wire.SealedRequest) error {
 	if r.Count == 0 {
-		return ErrQuestion
+		return server.ErrQuestion
 	}
 	return nil
 }
@@ -72,7 +76,7 @@ func TestSharedPasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var observed []int
 		slow := new(slowAnswerer)
-		s := NewShared(slow, SharedSettings{Most: 3, Queue: 5, Observe: func(requests int, took time.Duration) {
+		s := New(slow, Settings{Most: 3, Queue: 5, Observe: func(requests int, took time.Duration) {
 			if took != time.Second {
 				t.Errorf("a pass of %v", took)
 			}
@@ -86,7 +90,7 @@ func TestSharedPasses(t *testing.T) {
 		}
 		synctest.Wait()
 		ask(t, &group, s, t.Context(), 9, ErrBusy)
-		ask(t, &group, s, t.Context(), 0, ErrQuestion)
+		ask(t, &group, s, t.Context(), 0, server.ErrQuestion)
 		group.Wait()
 		if want := []int{1, 3, 2}; !slices.Equal(slow.passes, want) {
 			t.Errorf("passes of %v, want %v", slow.passes, want)
@@ -101,7 +105,7 @@ func TestSharedPasses(t *testing.T) {
 func TestSharedWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := new(slowAnswerer)
-		s := NewShared(slow, SharedSettings{Most: 3, Wait: 10 * time.Second})
+		s := New(slow, Settings{Most: 3, Wait: 10 * time.Second})
 		var group sync.WaitGroup
 		began := time.Now()
 		ask(t, &group, s, t.Context(), 1, nil)
@@ -143,7 +147,7 @@ func TestSharedWait(t *testing.T) {
 func TestSharedLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := new(slowAnswerer)
-		s := NewShared(slow, SharedSettings{})
+		s := New(slow, Settings{})
 		var group sync.WaitGroup
 		running, leave := context.WithCancel(t.Context())
 		ask(t, &group, s, running, 1, context.Canceled)
@@ -182,7 +186,7 @@ func TestSharedLeave(t *testing.T) {
 func TestSharedClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := new(slowAnswerer)
-		s := NewShared(slow, SharedSettings{Most: 1})
+		s := New(slow, Settings{Most: 1})
 		var group sync.WaitGroup
 		ask(t, &group, s, t.Context(), 1, nil)
 		ask(t, &group, s, t.Context(), 2, nil)
@@ -198,7 +202,7 @@ func TestSharedClose(t *testing.T) {
 		if closed.Load() {
 			t.Error("Close did not wait")
 		}
-		ask(t, &group, s, t.Context(), 3, ErrClosed)
+		ask(t, &group, s, t.Context(), 3, server.ErrClosed)
 		group.Wait()
 		if err := s.Close(); err != nil || len(slow.passes) != 2 {
 			t.Errorf("passes of %v: %v", slow.passes, err)
@@ -210,7 +214,7 @@ func TestSharedClose(t *testing.T) {
 func TestSharedWaitsAfterFullPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := new(slowAnswerer)
-		s := NewShared(slow, SharedSettings{Most: 2, Wait: time.Minute})
+		s := New(slow, Settings{Most: 2, Wait: time.Minute})
 		var group sync.WaitGroup
 		for range 4 { // two passes: the second is full while the first is running
 			ask(t, &group, s, t.Context(), 1, nil)
@@ -229,7 +233,7 @@ func TestSharedWaitsAfterFullPass(t *testing.T) {
 func TestSharedCloseEndsWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := new(slowAnswerer)
-		s := NewShared(slow, SharedSettings{Most: 2, Wait: time.Hour})
+		s := New(slow, Settings{Most: 2, Wait: time.Hour})
 		var group sync.WaitGroup
 		ask(t, &group, s, t.Context(), 1, nil)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -244,7 +248,7 @@ func TestSharedCloseEndsWaiting(t *testing.T) {
 		group.Wait()
 
 		// The only one that waits has left.
-		s = NewShared(slow, SharedSettings{Most: 2, Wait: time.Hour})
+		s = New(slow, Settings{Most: 2, Wait: time.Hour})
 		ask(t, &group, s, ctx, 1, context.Canceled)
 		synctest.Wait()
 		cancel()
@@ -263,10 +267,10 @@ func TestSharedCloseEndsWaiting(t *testing.T) {
 // Those who wait are told when a pass fails, and the next one is tried.
 func TestSharedFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := &slowAnswerer{fail: ErrMemory}
-		s := NewShared(slow, SharedSettings{})
+		slow := &slowAnswerer{fail: server.ErrMemory}
+		s := New(slow, Settings{})
 		var group sync.WaitGroup
-		ask(t, &group, s, t.Context(), 1, ErrMemory)
+		ask(t, &group, s, t.Context(), 1, server.ErrMemory)
 		group.Wait()
 		slow.fail, slow.panics = nil, true
 		_, err := s.Answer(t.Context(), &wire.SealedRequest{Count: 1})
@@ -279,18 +283,46 @@ func TestSharedFails(t *testing.T) {
 	})
 }
 
+// unitRows returns random rows of unit length.
+func unitRows(n, d int) blas64.General {
+	random := rand.New(rand.NewPCG(1, 1))
+	x := blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, n*d)}
+	for i := range n {
+		row := x.Data[i*d : (i+1)*d]
+		for j := range row {
+			row[j] = random.NormFloat64()
+		}
+		points.Normalize(row)
+	}
+	return x
+}
+
+// drawnRequest returns a request of random bytes for a gallery.
+func drawnRequest(random *rand.Rand, epoch wire.Hash, m *wire.SealedManifest) *wire.SealedRequest {
+	r := &wire.SealedRequest{Epoch: epoch, Count: m.Probes, Columns: m.Columns(), Width: 3}
+	r.Bytes = make([]byte, r.Count*r.Columns*r.Width)
+	for i := range r.Bytes {
+		r.Bytes[i] = byte(random.Uint32())
+	}
+	return r
+}
+
 // Many requests at a time have the answers of the gallery, whoever leaves.
 func TestSharedGallery(t *testing.T) {
 	workers := par.New(2)
 	defer workers.Close()
-	g := newGallery(t, unitRows(1, 300, 5, 3), Settings{Workers: workers})
-	s := NewShared(g, SharedSettings{Most: 5, Queue: 1000})
+	g, err := server.New(t.Context(), unitRows(300, 5), server.Settings{Workers: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	s := New(g, Settings{Most: 5, Queue: 1000})
 	m := g.Manifest()
 	var group sync.WaitGroup
 	for i := range 60 {
 		group.Go(func() {
 			random := rand.New(rand.NewPCG(uint64(i), 3))
-			request := drawnRequest(random, g.Epoch(), m.Probes, m.Columns(), 3)
+			request := drawnRequest(random, g.Epoch(), m)
 			want, err := g.Answer(t.Context(), request)
 			if err != nil {
 				t.Error(err)
@@ -312,7 +344,7 @@ func TestSharedGallery(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if _, err := s.Answer(t.Context(), drawnRequest(rand.New(rand.NewPCG(1, 1)), wire.Hash{}, m.Probes, m.Columns(), 3)); !errors.Is(err, ErrEpoch) {
+	if _, err := s.Answer(t.Context(), drawnRequest(rand.New(rand.NewPCG(1, 1)), wire.Hash{}, m)); !errors.Is(err, server.ErrEpoch) {
 		t.Error(err)
 	}
 	if err := s.Close(); err != nil {

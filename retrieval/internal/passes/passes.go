@@ -1,17 +1,27 @@
-package server
+// Package passes lets requests that wait share passes over a gallery of mode sealed, or over its
+// records: one pass answers several requests in little more time than one.
+//
+//	shared := passes.New(gallery, passes.Settings{})
+//	answer, err := shared.Answer(ctx, request) // of each client, concurrently
+package passes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// An Answerer answers requests that share a pass: a Gallery or Records.
+// ErrBusy reports that as many requests wait as may.
+var ErrBusy = errors.New("too many requests wait")
+
+// An Answerer answers requests that share a pass: a server.Gallery or server.Records.
 type Answerer interface {
 	// CheckRequest refuses a request that Answer would refuse.
 	CheckRequest(request *wire.SealedRequest) error
@@ -19,8 +29,8 @@ type Answerer interface {
 	Answer(ctx context.Context, requests ...*wire.SealedRequest) ([]*wire.SealedAnswer, error)
 }
 
-// SharedSettings say which requests share a pass. Zero values mean the defaults.
-type SharedSettings struct {
+// Settings say which requests share a pass. Zero values mean the defaults.
+type Settings struct {
 	// Most is the number of requests of a pass; 0 means 16.
 	Most int
 	// Wait is how long a request waits for others when no pass is running; 0 means not at all.
@@ -38,7 +48,7 @@ type SharedSettings struct {
 // concurrent use.
 type Shared struct {
 	answerer Answerer
-	settings SharedSettings
+	settings Settings
 
 	mu      sync.Mutex
 	waiting []*waiter
@@ -67,9 +77,9 @@ type pass struct {
 	cancel  context.CancelFunc
 }
 
-// NewShared returns passes of a gallery or of records. Settings below 0 count as their
+// New returns passes of a gallery or of records. Settings below 0 count as their
 // defaults.
-func NewShared(a Answerer, settings SharedSettings) *Shared {
+func New(a Answerer, settings Settings) *Shared {
 	if settings.Most <= 0 {
 		settings.Most = 16
 	}
@@ -82,7 +92,7 @@ func NewShared(a Answerer, settings SharedSettings) *Shared {
 }
 
 // Answer answers a request in a pass with others. Errors are those of CheckRequest and Answer
-// of the gallery, ErrBusy where as many requests wait as may, ErrClosed, and that of ctx, with
+// of the gallery, ErrBusy where as many requests wait as may, server.ErrClosed, and that of ctx, with
 // which this request alone leaves.
 func (s *Shared) Answer(ctx context.Context, request *wire.SealedRequest) (*wire.SealedAnswer, error) {
 	if err := s.answerer.CheckRequest(request); err != nil {
@@ -101,7 +111,7 @@ func (s *Shared) Answer(ctx context.Context, request *wire.SealedRequest) (*wire
 	}
 }
 
-// Close refuses requests from now on with ErrClosed, and waits until those that wait are
+// Close refuses requests from now on with server.ErrClosed, and waits until those that wait are
 // answered. They wait for no others any more.
 func (s *Shared) Close() error {
 	s.mu.Lock()
@@ -120,7 +130,7 @@ func (s *Shared) join(w *waiter) error {
 	defer s.mu.Unlock()
 	switch {
 	case s.closed:
-		return ErrClosed
+		return server.ErrClosed
 	case len(s.waiting) >= s.settings.Queue:
 		return ErrBusy
 	}
