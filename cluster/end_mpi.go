@@ -81,7 +81,7 @@ func (o *owner) end(err error) error {
 		code = max(code, 1)
 	}
 	if code != 0 {
-		return &EndedError{Code: code}
+		return &endedError{Code: code}
 	}
 	return nil
 }

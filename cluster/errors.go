@@ -5,15 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/seed-64e14a55/privatemail/internal/errkind"
 )
 
-// ErrNoMPI reports that a launcher has started several processes of a program that was
-// built without MPI. Each of them would do all of the work and write the same files.
-var ErrNoMPI = errors.New("this program was built without MPI; build it with: CC=mpicc go build -tags mpi")
-
-// ErrLauncher reports that MPI does not know the processes that the launcher has started:
-// the program was built with another MPI than the launcher's.
+// ErrLauncher reports that a launcher has started several processes that cannot work together:
+// the program was built without MPI, or with another MPI than the launcher's. Each process would
+// do all of the work and write the same files.
 var ErrLauncher = errors.New("the launcher is not of the MPI that this program was built with")
+
+// errNoMPI is the ErrLauncher of a program without MPI.
+var errNoMPI = errkind.Of(ErrLauncher, "this program was built without MPI; build it with: CC=mpicc go build -tags mpi")
 
 // A lostError reports that a rank has died or hangs.
 type lostError struct {
@@ -26,18 +28,18 @@ func (e *lostError) Error() string {
 	return fmt.Sprintf("rank %d is lost: nothing was heard from it for %v", e.Rank, e.Silent)
 }
 
-// An EndedError reports that a run of several ranks has failed and that rank 0 has printed why.
-type EndedError struct {
+// An endedError reports that a run of several ranks has failed and that rank 0 has printed why.
+type endedError struct {
 	Code int // the exit code of all processes
 }
 
 // Error refers to the text that rank 0 has printed.
-func (e *EndedError) Error() string {
+func (e *endedError) Error() string {
 	return fmt.Sprintf("the run has failed, and rank 0 has printed why (exit code %d)", e.Code)
 }
 
 // ExitCode returns Code.
-func (e *EndedError) ExitCode() int { return e.Code }
+func (e *endedError) ExitCode() int { return e.Code }
 
 // exitCode returns the exit code of an error.
 func exitCode(err error) int {

@@ -16,7 +16,7 @@ func TestOpenWithoutMPI(t *testing.T) {
 		t.Errorf("%v, %v", w, err)
 	}
 	t.Setenv("OMPI_COMM_WORLD_SIZE", "2")
-	if w, err = Open(); w != nil || !errors.Is(err, ErrNoMPI) || !strings.Contains(err.Error(), "OMPI_COMM_WORLD_SIZE=2") {
+	if w, err = Open(); w != nil || !errors.Is(err, ErrLauncher) || !strings.Contains(err.Error(), "OMPI_COMM_WORLD_SIZE=2") {
 		t.Errorf("%v, %v", w, err)
 	}
 }

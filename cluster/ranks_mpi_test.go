@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 		os.Exit(9)
 	}
 	err = w.End(programs[name](w))
-	var ended *EndedError
+	var ended *endedError
 	if errors.As(err, &ended) {
 		os.Exit(ended.Code)
 	}

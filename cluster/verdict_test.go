@@ -65,8 +65,8 @@ func TestExitCode(t *testing.T) {
 		err  error
 		code int
 	}{
-		{fmt.Errorf("reading: %w", &EndedError{Code: 7}), 7},
-		{&EndedError{}, 1},
+		{fmt.Errorf("reading: %w", &endedError{Code: 7}), 7},
+		{&endedError{}, 1},
 		{fmt.Errorf("reading: %w", context.Canceled), 130},
 		{context.DeadlineExceeded, 1},
 	} {
@@ -88,7 +88,7 @@ func TestWorldOfOne(t *testing.T) {
 func TestErrorsSayWhat(t *testing.T) {
 	for err, want := range map[error]string{
 		&lostError{Rank: 3, Silent: 20 * time.Second}: "rank 3 is lost: nothing was heard from it for 20s",
-		&EndedError{Code: 5}:                          "exit code 5",
+		&endedError{Code: 5}:                          "exit code 5",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q", err)

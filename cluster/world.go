@@ -35,11 +35,11 @@ func (w *World) Neighbours() int {
 // files.
 //
 // A process alone gets err back. With several ranks End waits for all of them. If one has
-// failed, rank 0 prints the text of its error on standard error, and all ranks get an
-// *EndedError: they print nothing more and exit with its code. Ranks with the same text share
-// one line. An empty text has no line: it was printed before. The code is the result of the
-// error's method ExitCode() int. Without that method it is 130 if a context was cancelled, and
-// otherwise 1.
+// failed, rank 0 prints the text of its error on standard error, and all ranks get an error
+// with a method ExitCode() int: they print nothing more and exit with that code. Ranks with the same
+// text share one line. An empty text has no line: it was printed before. The code is that of the
+// failed rank's error, if it has such a method too. Without one it is 130 if a context was cancelled,
+// and otherwise 1.
 //
 // A rank without an error waits for the others as long as they live. A rank with an error
 // waits a few seconds, since the others may wait in a call that it will not make. Then End

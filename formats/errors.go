@@ -11,6 +11,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/seed-64e14a55/privatemail/internal/errkind"
 )
 
 // The kinds of failure, matched with errors.Is. Every error of this package that is about the
@@ -30,19 +32,12 @@ var (
 	ErrLimit = errors.New("formats: too large")
 )
 
-// A malformed is a kind of ErrFormat.
-type malformed string
-
-const (
-	errTruncated malformed = "formats: truncated file"
-	errShape     malformed = "formats: wrong shape"
-	errRange     malformed = "formats: value out of range"
+// Kinds of ErrFormat.
+var (
+	errTruncated = errkind.Of(ErrFormat, "formats: truncated file")
+	errShape     = errkind.Of(ErrFormat, "formats: wrong shape")
+	errRange     = errkind.Of(ErrFormat, "formats: value out of range")
 )
-
-func (m malformed) Error() string { return string(m) }
-
-// Is makes errors.Is find ErrFormat.
-func (m malformed) Is(target error) bool { return target == ErrFormat }
 
 // Error says which file failed and where in it. The package comment says what its message may
 // show of the file.

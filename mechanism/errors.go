@@ -3,6 +3,8 @@ package mechanism
 import (
 	"errors"
 	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/internal/errkind"
 )
 
 // Sentinels, matched with errors.Is.
@@ -40,15 +42,8 @@ var (
 	ErrLocked = errors.New("ledger is in use by another process")
 )
 
-// A fault of a parameter that is not a number says what is wrong. It matches ErrParam.
-type fault string
-
-const errSensitivity fault = "sensitivity bound not usable"
-
-func (f fault) Error() string { return string(f) }
-
-// Is makes errors.Is find ErrParam.
-func (f fault) Is(target error) bool { return target == ErrParam }
+// errSensitivity is the ErrParam of a bound.
+var errSensitivity = errkind.Of(ErrParam, "sensitivity bound not usable")
 
 // errUnknown says what a caller can do, without the name.
 func errUnknown(kind string) error {

@@ -3,6 +3,8 @@ package sensitivity
 import (
 	"errors"
 	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/internal/errkind"
 )
 
 // Sentinels, matched with errors.Is. Every error of this package matches one of them, except the
@@ -34,37 +36,28 @@ var (
 	ErrLabels = errors.New("bad labels")
 )
 
-// A fault says which part of a query is wrong, or why there is no bound. It matches its
-// sentinel.
-type fault struct {
-	text     string
-	sentinel error // ErrQuery or ErrNoBound
-}
-
+// Kinds of ErrQuery and ErrNoBound: which part of a query is wrong, or why there is no bound.
 var (
-	errOperator    = fault{"operator missing", ErrQuery}
-	errBandwidth   = fault{"bandwidth out of range", ErrQuery}
-	errCoefficient = fault{"coefficient out of range", ErrQuery}
-	errTable       = fault{"bad label table", ErrQuery}
-	errNorms       = fault{"norms contradict each other", ErrQuery}
-	errRow         = fault{"wrong row number", ErrQuery} // also one that is repeated, or an empty list
-	errUnitRow     = fault{"row is not of unit norm", ErrQuery}
-	errFloor       = fault{"degree floor out of range", ErrQuery}
+	errOperator    = errkind.Of(ErrQuery, "operator missing")
+	errBandwidth   = errkind.Of(ErrQuery, "bandwidth out of range")
+	errCoefficient = errkind.Of(ErrQuery, "coefficient out of range")
+	errTable       = errkind.Of(ErrQuery, "bad label table")
+	errNorms       = errkind.Of(ErrQuery, "norms contradict each other")
+	errRow         = errkind.Of(ErrQuery, "wrong row number") // also one that is repeated, or an empty list
+	errUnitRow     = errkind.Of(ErrQuery, "row is not of unit norm")
+	errFloor       = errkind.Of(ErrQuery, "degree floor out of range")
 	// errBackground: a radius that is not in (0, 2], or a weight outside
 	// [exp(-2/sigma^2), exp(-r^2/(2 sigma^2))].
-	errBackground = fault{"background out of range", ErrQuery}
+	errBackground = errkind.Of(ErrQuery, "background out of range")
 	// errPaperUndefined: Corrected and Tight are defined nevertheless.
-	errPaperUndefined = fault{"paper constant is undefined", ErrQuery}
-	errEntryError     = fault{"operator error out of range", ErrQuery}
-	errMismatch       = fault{"bound and error belong to different queries", ErrQuery}
+	errPaperUndefined = errkind.Of(ErrQuery, "paper constant is undefined")
+	errEntryError     = errkind.Of(ErrQuery, "operator error out of range")
+	errMismatch       = errkind.Of(ErrQuery, "bound and error belong to different queries")
 
-	errGroup           = fault{"group bound not available", ErrNoBound} // also a group size below one
-	errUnrepresentable = fault{"bound is not representable", ErrNoBound}
-	errDegenerate      = fault{"query does not depend on the data", ErrNoBound}
+	errGroup           = errkind.Of(ErrNoBound, "group bound not available") // also a group size below one
+	errUnrepresentable = errkind.Of(ErrNoBound, "bound is not representable")
+	errDegenerate      = errkind.Of(ErrNoBound, "query does not depend on the data")
 )
-
-func (f fault) Error() string { return f.text }
-func (f fault) Unwrap() error { return f.sentinel }
 
 // A refusal says which function refused its arguments, what was wrong with them and,
 // where it helps, the number. It never contains a value of a data row.

@@ -98,7 +98,7 @@ func TestWorldFails(t *testing.T) {
 	for _, c := range []struct {
 		err  error
 		code int
-	}{{errors.New("lost"), Failed}, {&cluster.EndedError{Code: 5}, 5}} {
+	}{{errors.New("lost"), Failed}, {&saidError{errors.New("ended"), "", 5}, 5}} {
 		err := cluster.Local(2, func(ranks *par.Ranks) error {
 			p := &Program{Name: "p", World: rankWorld{ranks, func(int, error) error { return c.err }}}
 			p.Verbs = []Verb{{Name: "works", Ranks: true, Define: func(*flag.FlagSet) Action {

@@ -3,6 +3,8 @@ package release
 import (
 	"errors"
 	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/internal/errkind"
 )
 
 // Sentinels, matched with errors.Is.
@@ -16,18 +18,11 @@ var (
 	ErrLabels = errors.New("labels not usable")
 )
 
-// A fault is a kind of invalid release with words of its own. It matches ErrRelease.
-type fault string
-
-const (
-	errChecksum fault = "checksum does not match"
-	errVersion  fault = "version not supported"
+// Kinds of ErrRelease.
+var (
+	errChecksum = errkind.Of(ErrRelease, "checksum does not match")
+	errVersion  = errkind.Of(ErrRelease, "version not supported")
 )
-
-func (f fault) Error() string { return string(f) }
-
-// Is makes errors.Is find ErrRelease.
-func (f fault) Is(target error) bool { return target == ErrRelease }
 
 // An Error says what is wrong with a release, and where. It matches one of the
 // sentinels.

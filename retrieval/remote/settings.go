@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/internal/loopback"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -71,7 +71,7 @@ func checkAddress(address string, s *Settings) (*url.URL, error) {
 		return nil, fmt.Errorf("remote: %w: the address of the server begins with http:// or https://, and a host follows", ErrSettings)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return nil, fmt.Errorf("remote: %w: the address of the server has a name, a query or a fragment in it; want a host, a port and a path alone", ErrSettings)
-	case u.Scheme == "http" && s.Token != "" && !s.ClearToken && !OnThisMachine(u.Hostname()):
+	case u.Scheme == "http" && s.Token != "" && !s.ClearToken && !loopback.Host(u.Hostname()):
 		return nil, fmt.Errorf("remote: %w: the token would go over http, where everybody on the way can read it; use https", ErrSettings)
 	case strings.ContainsAny(s.Token, "\r\n\x00"):
 		return nil, fmt.Errorf("remote: %w: the token has more than one line", ErrSettings)
@@ -80,13 +80,6 @@ func checkAddress(address string, s *Settings) (*url.URL, error) {
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	return u, nil
-}
-
-// OnThisMachine reports whether a host is this machine for certain: the word localhost, or an address
-// of the loopback.
-func OnThisMachine(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // newHTTPClient returns a client that adds nothing to a request, follows no redirect and

@@ -3,7 +3,7 @@ package service
 import (
 	"errors"
 
-	"github.com/seed-64e14a55/privatemail/internal/kind"
+	"github.com/seed-64e14a55/privatemail/internal/errkind"
 )
 
 // Sentinels, matched with errors.Is.
@@ -15,6 +15,6 @@ var (
 )
 
 var (
-	errTokens       = kind.Of(ErrSettings, "tokens not usable")
-	errCertificates = kind.Of(ErrSettings, "certificates not usable")
+	errTokens       = errkind.Of(ErrSettings, "tokens not usable")
+	errCertificates = errkind.Of(ErrSettings, "certificates not usable")
 )

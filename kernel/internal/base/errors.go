@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed-64e14a55/privatemail/internal/errkind"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
@@ -22,18 +23,11 @@ var (
 	ErrUnitNorm  = errors.New("row is not of unit norm")
 )
 
-// An option is a kind of ErrOption with words of its own.
-type option string
-
-const (
-	ErrTable      option = "bad label table"
-	ErrBackground option = "background out of range"
+// Kinds of ErrOption.
+var (
+	ErrTable      = errkind.Of(ErrOption, "bad label table")
+	ErrBackground = errkind.Of(ErrOption, "background out of range")
 )
-
-func (o option) Error() string { return string(o) }
-
-// Is makes errors.Is find ErrOption.
-func (o option) Is(target error) bool { return target == ErrOption }
 
 // A MemoryError says how much memory was needed and how much the limit is. Its message
 // also says what could be done instead. It matches ErrMemory.

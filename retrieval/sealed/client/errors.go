@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed-64e14a55/privatemail/internal/kind"
+	"github.com/seed-64e14a55/privatemail/internal/errkind"
 )
 
 // Sentinels, matched with errors.Is.
@@ -23,8 +23,8 @@ var (
 )
 
 var (
-	errForgotten  = kind.Of(ErrVersion, "the secrets of the query were overwritten")
-	errRecordData = kind.Of(ErrRecord, "malformed record")
+	errForgotten  = errkind.Of(ErrVersion, "the secrets of the query were overwritten")
+	errRecordData = errkind.Of(ErrRecord, "malformed record")
 )
 
 // A VersionError says which version a client does not have. Where Have is below Want,

@@ -3,7 +3,7 @@ package server
 import (
 	"errors"
 
-	"github.com/seed-64e14a55/privatemail/internal/kind"
+	"github.com/seed-64e14a55/privatemail/internal/errkind"
 )
 
 // Sentinels, matched with errors.Is.
@@ -26,6 +26,6 @@ var (
 )
 
 var (
-	errRecords = kind.Of(ErrGallery, "records not usable")
-	errName    = kind.Of(ErrGallery, "no row of that name")
+	errRecords = errkind.Of(ErrGallery, "records not usable")
+	errName    = errkind.Of(ErrGallery, "no row of that name")
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/settings"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/retrieval/remote"
+	"github.com/seed-64e14a55/privatemail/internal/loopback"
 	"github.com/seed-64e14a55/privatemail/retrieval/service"
 )
 
@@ -239,7 +239,7 @@ func (f *Flags) checkAddresses() error {
 	if err != nil {
 		return cli.Usagef("-listen: want a host and a port, such as 127.0.0.1:8480")
 	}
-	if !remote.OnThisMachine(host) {
+	if !loopback.Host(host) {
 		if err := f.checkReach(f.listen); err != nil {
 			return err
 		}
@@ -250,7 +250,7 @@ func (f *Flags) checkAddresses() error {
 	if host, _, err = net.SplitHostPort(f.admin); err != nil {
 		return cli.Usagef("-admin: want a host and a port, such as 127.0.0.1:8481, or none")
 	}
-	if !remote.OnThisMachine(host) {
+	if !loopback.Host(host) {
 		return f.checkAdminReach("-admin " + f.admin)
 	}
 	return nil

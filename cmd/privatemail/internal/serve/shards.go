@@ -9,7 +9,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/front"
-	"github.com/seed-64e14a55/privatemail/retrieval/remote"
+	"github.com/seed-64e14a55/privatemail/internal/loopback"
 )
 
 // frontFlags are those of front.
@@ -58,7 +58,7 @@ func (f *shardsFlags) check(insecure bool) error {
 		return cli.Usagef("-timeout: want a time above 0, such as 10s")
 	}
 	for i, address := range f.addresses {
-		if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !remote.OnThisMachine(u.Hostname()) && !insecure {
+		if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !loopback.Host(u.Hostname()) && !insecure {
 			return cli.Usagef("shard %d is reached over http on another machine: use https, or add -insecure where something else encrypts", i+1)
 		}
 	}

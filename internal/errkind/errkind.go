@@ -1,6 +1,6 @@
-// Package kind makes errors that match another one and say something else: callers tell few errors
+// Package errkind makes errors that match another one and say something else: callers tell few errors
 // apart, and messages are precise.
-package kind
+package errkind
 
 // Of returns an error with this text that matches the other one.
 func Of(other error, text string) error { return &special{text, other} }
