@@ -124,8 +124,8 @@ func (r *Records) Fetch(ctx context.Context, ids []uint32) (*Fetching, error) {
 // A dummy gives nil, and an empty record an empty slice that is not nil.
 //
 // Errors that depend on public values come before anything is decrypted, without records:
-// ErrAnswer and wire.ErrMessage for an answer to another question, and ErrVersion for a
-// request whose secrets were overwritten. After that the same steps are done whatever the answer says.
+// ErrAnswer and wire.ErrMessage for an answer to another question, and ErrVersion for a request
+// whose secrets were overwritten. After that the same steps are done whatever the answer says.
 // At their end, what is no record is nil in the result, and the error says which: it matches
 // ErrRecord where there is no record of a number, and where the length of a record is impossible:
 // the server does not hold what it says, or lies. All others are there. Nothing
