@@ -3,7 +3,7 @@
 
     /usr/bin/python3 docs/maps.py [--program FILE]
 
-Maps of two columns, default flags, beside those of scikit-learn's SpectralEmbedding.
+Maps of two columns, default flags, next to those of scikit-learn's SpectralEmbedding.
 docs/recipes.py is the same for `privatemail fit`. It needs scikit-learn (Debian:
 python3-sklearn) and Go. --program takes another program, such as an older one. The exit code
 is 1 where a target is missed.

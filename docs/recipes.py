@@ -4,7 +4,7 @@
 
 PRIVATEMAIL is the command. Each set is divided into rows for training and queries, as often as
 there are seeds. 'privatemail fit' chooses a recipe by the training rows alone; what is printed is
-what queries find: R@1, R@8 and P@8, beside rows as they are (raw), columns of equal spread
+what queries find: R@1, R@8 and P@8, next to rows as they are (raw), columns of equal spread
 (scaled), the other named recipes, and linear discriminant analysis with one neighbour. At the end
 it says how far the choice is behind the best of them in hindsight. With the package privatemail
 installed, SupervisedEmbedding makes the same choice, which is compared.

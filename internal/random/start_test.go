@@ -17,7 +17,7 @@ func TestQuantileAtTheEnds(t *testing.T) {
 	}
 }
 
-// A start takes no memory beside the generator.
+// A start takes no memory but that of the generator.
 func TestStartTakesNoMemory(t *testing.T) {
 	q := make([]float32, 10_000)
 	if n := testing.AllocsPerRun(10, func() {

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
 )
 
-// Long messages beside a server that only writes as many bytes, taken in turns: of-bare is the
+// Long messages next to a server that only writes as many bytes, taken in turns: of-bare is the
 // share of its throughput, in the quarter of the turns that was least disturbed.
 //
 //	go test ./retrieval/service -run '^$' -bench Messages -benchtime 200x

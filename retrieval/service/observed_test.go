@@ -138,7 +138,7 @@ func TestMetrics(t *testing.T) {
 }
 
 // The log has the same records whatever was asked: two queries for different cells, and
-// two bodies that are none, leave records that differ in time alone.
+// two malformed bodies, leave records that differ in time alone.
 func TestLogTellsNothingOfQueries(t *testing.T) {
 	var log logBuffer
 	s, web := start(t, Settings{Log: jsonLog(&log)})

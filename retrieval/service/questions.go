@@ -8,7 +8,7 @@ import (
 )
 
 // serveCells answers a request of mode cells. Nothing that depends on the request is
-// computed beside the answer, or kept.
+// computed in addition to the answer, or kept.
 func (s *Service) serveCells(w *answer, r *http.Request) *problem { return s.answerCells(w, r, false) }
 
 // answerCells answers a request for cells: that of a client, or of a front end to a shard.

@@ -14,7 +14,7 @@ type route struct {
 	serve        func(s *Service, w *answer, r *http.Request) *problem
 	parameters   []string
 	statuses     []int    // of answers that are no problems
-	problems     []int    // of its own, beside those of every route
+	problems     []int    // of its own, in addition to those of every route
 	headers      []string // of answers that are no problems
 }
 

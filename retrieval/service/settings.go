@@ -49,7 +49,7 @@ type Settings struct {
 	// after 5 seconds. 0 means 10 s, 30 s and 2 minutes.
 	Header, Read, Idle time.Duration
 	// Stall is how long a client may take nothing of an answer, and the time that every
-	// answer has beside what Slowest allows. 0 means 30 s.
+	// answer has in addition to what Slowest allows. 0 means 30 s.
 	Stall time.Duration
 	// Slowest is the mean rate, in bytes a second, below which the reader of an answer and the
 	// sender of a body are cut off. 0 means 16 KiB.

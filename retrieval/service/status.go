@@ -139,7 +139,7 @@ func rowOf(g *servedVersion, now time.Time, newest bool) versionRow {
 	return row
 }
 
-// sizesOf returns the lengths of messages, those of the whole gallery beside an answer.
+// sizesOf returns the lengths of messages, those of the whole gallery and of an answer.
 func sizesOf(d *description) (rows []sizeRow) {
 	both := func(what string, by map[string]int64) sizeRow {
 		return sizeRow{what, byteCount(by[encodings[0].String()]), byteCount(by[encodings[1].String()])}

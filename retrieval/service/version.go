@@ -155,7 +155,7 @@ func newLabels(g *Offer) (m message, err error) {
 func (g *Offer) check() error {
 	switch {
 	case g.Source != nil && (g.Cells != nil || g.Sealed != nil || g.Records != nil):
-		return errors.New("it has a source, and something beside it")
+		return errors.New("it has a source, and something else")
 	case g.Source != nil:
 		return nil
 	case g.Cells != nil && g.Cells.Shard() != nil && g.Sealed != nil:

@@ -44,7 +44,7 @@ type polyMonomial struct {
 	ways              float64
 }
 
-// times returns the monomial times coordinate b, which is none before the last.
+// times returns the monomial times coordinate b, which is not before the last.
 func (p polyMonomial) times(b int) polyMonomial {
 	next := polyMonomial{degree: p.degree + 1, last: b, run: 1, ways: p.ways * float64(p.degree+1)}
 	if b == p.last {

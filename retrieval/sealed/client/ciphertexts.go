@@ -32,7 +32,7 @@ type plaintext interface {
 	add(words []uint32, ciphertext, first int)
 }
 
-// newCiphertexts draws the secrets of so many ciphertexts, each from a seed of its own.
+// newCiphertexts draws the secrets of that many ciphertexts, each from a seed of its own.
 func newCiphertexts(seeds io.Reader, count, columns, width int, plain plaintext) (*ciphertexts, error) {
 	c := &ciphertexts{columns: columns, width: width, plain: plain, bytes: make([]byte, count*columns*width)}
 	c.secrets, c.streams = make([]uint32, count*scheme.SecretWords), make([]cipher.Block, count)

@@ -42,7 +42,7 @@ type Client struct {
 // New returns a client of an epoch, whose manifest is copied. The words of the hint are kept and
 // not copied: nobody may change them afterwards.
 //
-// Errors are wire.ErrMessage for a message that is none, also for a manifest with another scale
+// Errors are wire.ErrMessage for an invalid message, also for a manifest with another scale
 // than the one that follows from it (scheme.Kappa), and ErrEpoch for a manifest that does not
 // have the hash expected, when no hash is expected and UnconfirmedEpoch does not say so, and
 // for a hint of another epoch. All of them depend on public values alone.

@@ -50,7 +50,7 @@ type Records struct {
 // NewRecords returns a client of the records that a manifest is about. The words of the hint are
 // kept and not copied: nobody may change them afterwards.
 //
-// Errors are wire.ErrMessage for a message that is none, and ErrEpoch for records of another
+// Errors are wire.ErrMessage for an invalid message, and ErrEpoch for records of another
 // gallery, a manifest that does not have the hash expected, when no hash is expected and
 // UnconfirmedEpoch does not say so, and for a hint of another epoch. All of them depend on
 // public values alone.

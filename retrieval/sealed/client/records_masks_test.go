@@ -44,7 +44,7 @@ func TestChoicesByMasks(t *testing.T) {
 	}
 }
 
-// Records that are none, dummies and numbers beyond the records take the memory that records
+// Malformed records, dummies and numbers beyond the records take the memory that records
 // take, and no more is done for them: the next fetch does not come later for it.
 func TestOpenSameWork(t *testing.T) {
 	m := &wire.SealedRecords{Records: 9, Length: 20, PerColumn: 2}

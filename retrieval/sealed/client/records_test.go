@@ -83,7 +83,7 @@ func TestFetch(t *testing.T) {
 
 // TestFetchCiphertexts takes ciphertexts apart with their secrets, in whole numbers of any size:
 // they are A s + e + 2^24 in the column of the record, with errors within the table, and nothing
-// but D e is beside the bytes after decryption.
+// but D e is left next to the bytes after decryption.
 func TestFetchCiphertexts(t *testing.T) {
 	const n, perColumn = 121, 2
 	server := newRecordServer(t, someRecords(n, 3), perColumn)
@@ -111,7 +111,7 @@ func TestFetchCiphertexts(t *testing.T) {
 			}
 			errs[c] = int64(int32(uint32(v.Mod(v, modulus).Uint64())))
 			if math.Abs(float64(errs[c])) > 59 {
-				t.Fatalf("fetch %d, column %d: beside the message there is %d", i, c, errs[c])
+				t.Fatalf("fetch %d, column %d: next to the message there is %d", i, c, errs[c])
 			}
 			if errs[c] == 0 {
 				zeros++

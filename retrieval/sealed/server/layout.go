@@ -28,7 +28,7 @@ const (
 	dealtRows = 16 << 10
 )
 
-// layoutBytes is what the layout of n rows takes beside the sample of k-means.
+// layoutBytes is what the layout of n rows takes in addition to the sample of k-means.
 func layoutBytes(n int) int64 { return int64(n) * (4*nearCentres + 16 + 4) }
 
 // findCentres returns centres of rows by k-means on a sample.
@@ -51,7 +51,7 @@ func findCentres[M points.Matrix](ctx context.Context, x M, n, d int, s Settings
 	return out, nil
 }
 
-// sample returns so many rows, drawn by the seed, as float32.
+// sample returns that many rows, drawn by the seed, as float32.
 func sample[M points.Matrix](x M, n, d, size int, seed uint64) blas32.General {
 	chosen := random.Permutation(n, seed)[:size]
 	slices.Sort(chosen)

@@ -95,7 +95,7 @@ func TestFindCentres(t *testing.T) {
 	for i := range drawn.Rows {
 		row := int(drawn.Data[i*d])
 		if row < 0 || row >= n || float64(drawn.Data[i*d+1]) != x.Data[row*d+1] || i > 0 && drawn.Data[i*d] <= drawn.Data[(i-1)*d] {
-			t.Fatalf("row %d of the sample is none, or is there twice", i)
+			t.Fatalf("row %d of the sample does not exist, or is there twice", i)
 		}
 	}
 	if other := sample(x, n, d, sampleOfCell*cells, 8); slices.Equal(other.Data, drawn.Data) {

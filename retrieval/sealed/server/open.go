@@ -64,7 +64,7 @@ func (g *Gallery) openManifest() error {
 		return err
 	}
 	if sha256.Sum256(g.published) != g.manifest.Map {
-		return g.file.Damagedf("section %q: it is none of the manifest", sectionMap)
+		return g.file.Damagedf("section %q: it does not belong to the manifest", sectionMap)
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (g *Gallery) openSlots() (err error) {
 	}
 	for name, norm := range s.norms.values {
 		if !m.FitsNorm(norm) {
-			return g.file.Damagedf("section %q: the norm of slot %d is none of a row", sectionNorms, name)
+			return g.file.Damagedf("section %q: slot %d has a norm that no row has", sectionNorms, name)
 		}
 		if (norm == wire.EmptySlot) != (s.ids.values[name] == wire.Padding) {
 			return g.file.Damagedf("section %q: slot %d has a row in one of ids and norms", sectionIDs, name)

@@ -16,7 +16,7 @@ const (
 	// groupWords is how many columns of words are laid out together: with the places of a
 	// block they fit in a cache near the core.
 	groupWords = 64
-	// A worker multiplies so many rows at a time. In long pieces a processor reads ahead: with
+	// A worker multiplies that many rows at a time. In long pieces a processor reads ahead: with
 	// 256 rows a query by itself takes a fifth less time than with 64.
 	leastPiece, mostPiece = 4 * panelRows, 16 * panelRows
 	// roundBytes is how much of its words a product lays out at a time, at least one block.
@@ -186,7 +186,7 @@ func (m *matrix) answers(ctx context.Context, workers *par.Workers, requests []*
 	return out, nil
 }
 
-// answerBytes is the most memory that the answers to so many ciphertexts take.
+// answerBytes is the most memory that the answers to that many ciphertexts take.
 func (m *matrix) answerBytes(ciphertexts, width int) int64 {
 	return m.productBytes(ciphertexts, width) + 4*int64(ciphertexts)*int64(m.rows)
 }

@@ -30,7 +30,7 @@ var (
 	sectionsNames = [2]string{"changed-names", "changed-names.versions"} // uint32, uint64
 )
 
-// fileFacts is what a file says beside its manifest.
+// fileFacts is what a file says in addition to its manifest.
 type fileFacts struct {
 	Source  string `json:"source,omitempty"`
 	Version uint64 `json:"version"`

@@ -22,7 +22,7 @@ const (
 )
 
 // RecordFailure bounds the chance that a record of the given length is decrypted wrongly,
-// where the matrix of records has so many columns. An entry of the matrix is at most 128 in
+// where the matrix of records has that many columns. An entry of the matrix is at most 128 in
 // size, so a row of it is at most 128 sqrt(columns) long, whatever the records are. A byte is
 // right while the error of its word is below 2^(RecordBits-1), which it exceeds with a chance of
 // at most 2 exp(-t^2/2), t = 2^(RecordBits-1) / (Tau 128 sqrt(columns)). At 2^19 columns a wrong

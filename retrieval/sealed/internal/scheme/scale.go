@@ -34,7 +34,7 @@ func ScoreError(maxNorm int64, cells, dimension int) float64 {
 	return entriesError(boundDeviations, maxNorm, cells) + queryError(maxNorm, dimension)
 }
 
-// entriesError bounds what the errors of the entries of a ciphertext add to a score, at so many
+// entriesError bounds what the errors of the entries of a ciphertext add to a score, at that many
 // times its parameter: a row of the matrix of the server has a stored row in each cell.
 func entriesError(deviations float64, maxNorm int64, cells int) float64 {
 	// The conversion forbids a fused product in the caller: same bits everywhere.

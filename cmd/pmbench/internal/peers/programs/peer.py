@@ -55,7 +55,7 @@ def answer(seconds):
 
 
 def measure(work, duration=0):
-    """Does the work for so many seconds, at least once, and returns the
+    """Does the work for that many seconds, at least once, and returns the
     seconds of each time and the last result."""
     seconds = []
     while not seconds or sum(seconds) < duration:
