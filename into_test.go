@@ -144,7 +144,7 @@ func TestIntoSharesNoMemoryWithFeatures(t *testing.T) {
 		want           error
 	}{
 		"the features": {x, x, sparse.ErrAlias},
-		"next to them":  {x, blas32.General{Rows: 300, Cols: 2, Stride: 8, Data: table[6:]}, sparse.ErrAlias},
+		"next to them": {x, blas32.General{Rows: 300, Cols: 2, Stride: 8, Data: table[6:]}, sparse.ErrAlias},
 		"one entry":    {blas32.General{Rows: 100, Cols: 6, Stride: 8, Data: table}, blas32.General{Rows: 100, Cols: 2, Stride: 2, Data: table[99*8+5:]}, sparse.ErrAlias},
 		"behind them":  {blas32.General{Rows: 100, Cols: 6, Stride: 8, Data: table}, blas32.General{Rows: 100, Cols: 2, Stride: 2, Data: table[99*8+6:]}, nil},
 	} {

@@ -13,7 +13,7 @@ func TestMulRow(t *testing.T) {
 	const rows, stride = 40, 21
 	x, wide := make([]float32, rows*stride), make([]float64, rows*stride)
 	for i := range x {
-		x[i] = float32(rng.IntN(2001)-1000)
+		x[i] = float32(rng.IntN(2001) - 1000)
 		wide[i] = float64(x[i])
 	}
 	for entries := range 12 {
