@@ -50,7 +50,7 @@ func (c *Checkpoint) Save(ctx context.Context, path string) error {
 		err = sections.Write(ctx, path, sections.Checkpoint, checkpointVersion, func(w *sections.Writer) error { return c.fill(w, checkpointSize{rows, columns}) })
 	}
 	if err != nil {
-		return fmt.Errorf("privatemail: save: %w", err)
+		return fmt.Errorf("privatemail: save checkpoint: %w", err)
 	}
 	return nil
 }
@@ -97,11 +97,11 @@ func (c *Checkpoint) fill(w *sections.Writer, of checkpointSize) error {
 func OpenCheckpoint(ctx context.Context, path string) (*Checkpoint, error) {
 	file, err := sections.Open(path, sections.Checkpoint)
 	if err != nil {
-		return nil, fmt.Errorf("privatemail: open: %w", err)
+		return nil, fmt.Errorf("privatemail: open checkpoint: %w", err)
 	}
 	c, err := readCheckpoint(ctx, file)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("privatemail: open: %w", err), file.Close())
+		return nil, errors.Join(fmt.Errorf("privatemail: open checkpoint: %w", err), file.Close())
 	}
 	c.file = file
 	return c, nil

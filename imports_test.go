@@ -15,7 +15,7 @@ import (
 const module = "github.com/seed-64e14a55/privatemail"
 
 // heavy lists packages that a program with the engine must not link.
-var heavy = []string{"runtime/cgo", "C", "gonum.org/v1/netlib", "golang.org/x/image", module + "/internal/plot", "golang.org/x/perf", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/vbauerster/mpb", "github.com/james-bowman/sparse", "testing", module + "/internal/audit", module + "/internal/childtest", module + "/internal/ledgertest", module + "/kernel/internal/pointtest", module + "/mechanism/budgettest"}
+var heavy = []string{"runtime/cgo", "C", "gonum.org/v1/netlib", "golang.org/x/image", module + "/internal/plot", "golang.org/x/perf", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/vbauerster/mpb", "github.com/james-bowman/sparse", "testing", module + "/internal/audit", module + "/internal/childtest", module + "/internal/ledgertest", module + "/internal/recordtest", module + "/kernel/internal/pointtest", module + "/mechanism/budgettest"}
 
 type listed struct {
 	ImportPath    string
@@ -114,6 +114,16 @@ func TestTheSidesOfAQueryDoNotMeet(t *testing.T) {
 					t.Errorf("%s reaches %s", name, other)
 				}
 			}
+		}
+	}
+}
+
+// Noise is drawn by what pays for it, and by nothing else.
+func TestWhoDrawsNoise(t *testing.T) {
+	may := []string{"internal/noise", "mechanism", "internal/evaluate/baseline"}
+	for _, p := range list(t, "./...") {
+		if slices.Contains(p.Imports, module+"/internal/noise") && !slices.Contains(may, short(p.ImportPath)) {
+			t.Errorf("%s imports internal/noise", short(p.ImportPath))
 		}
 	}
 }

@@ -5,17 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/seed-64e14a55/privatemail/internal/errkind"
 )
 
 // ErrLauncher reports that a launcher has started several processes that cannot work together:
 // the program was built without MPI, or with another MPI than the launcher's. Each process would
 // do all of the work and write the same files.
 var ErrLauncher = errors.New("the launcher is not of the MPI that this program was built with")
-
-// errNoMPI is the ErrLauncher of a program without MPI.
-var errNoMPI = errkind.Of(ErrLauncher, "this program was built without MPI; build it with: CC=mpicc go build -tags mpi")
 
 // A lostError reports that a rank has died or hangs.
 type lostError struct {

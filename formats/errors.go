@@ -20,8 +20,8 @@ import (
 // error, so errors.Is(err, fs.ErrNotExist) works as usual.
 var (
 	// ErrFormat reports a file that is not well-formed or shorter than its own header claims,
-	// dimensions that do not fit the purpose, such as labels with several columns or a slice of the
-	// wrong length, and a value that the target type cannot hold.
+	// dimensions that do not fit the purpose, such as labels with several columns, a value that the
+	// target type cannot hold, and an argument that does not fit, such as a slice of the wrong length.
 	ErrFormat = errors.New("formats: malformed file")
 	// ErrUnsupported reports something well-formed that this package does not read or write.
 	ErrUnsupported = errors.New("formats: not supported")

@@ -46,11 +46,8 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) er
 	case "/dev/stderr":
 		return writeTo(ctx, os.Stderr, write)
 	}
-	target, err := disk.FollowLinks(path)
-	switch {
-	case errors.Is(err, disk.ErrLinks):
-		return failf(ErrUnsupported, "%v", disk.ErrLinks)
-	case err != nil:
+	target, err := followLinks(path)
+	if err != nil {
 		return err
 	}
 	info, err := os.Stat(target)
@@ -73,6 +70,15 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) er
 		err = closeErr
 	}
 	return err
+}
+
+// followLinks is disk.FollowLinks with an error of this package for a circle.
+func followLinks(path string) (string, error) {
+	target, err := disk.FollowLinks(path)
+	if errors.Is(err, disk.ErrLinks) {
+		return "", failf(ErrUnsupported, "%v", disk.ErrLinks)
+	}
+	return target, err
 }
 
 // replaceFile writes a temporary file and renames it. old is nil for a new file.

@@ -51,7 +51,7 @@ func CreateShared(path string, rows, cols int) (*SharedFile, error) {
 	if err != nil {
 		return nil, named(path, err)
 	}
-	if s.target, err = disk.FollowLinks(path); err != nil {
+	if s.target, err = followLinks(path); err != nil {
 		return nil, named(path, err)
 	}
 	if s.old, err = os.Stat(s.target); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -73,6 +73,12 @@ func TestWriteFileSymlink(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantError(t, WriteFile(t.Context(), loop, text("x")), ErrUnsupported, loop, "links")
+	circle := filepath.Join(root, "circle.npy")
+	if err := os.Symlink("circle.npy", circle); err != nil {
+		t.Fatal(err)
+	}
+	_, err := CreateShared(circle, 2, 2)
+	wantError(t, err, ErrUnsupported, circle, "links")
 }
 
 func TestPipes(t *testing.T) {

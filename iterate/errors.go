@@ -17,7 +17,7 @@ type divergedError struct {
 }
 
 func (e *divergedError) Error() string {
-	return fmt.Sprintf("iterate: %v: beyond %g at step %d: normalise after each step, take fewer steps or a smaller coefficient", ErrDiverged, points.Largest, e.Step)
+	return fmt.Sprintf("iterate: %v: beyond %g at step %d: normalise after each step, take fewer steps or a smaller coefficient", ErrDiverged, points.LargestEntry, e.Step)
 }
 
 func (e *divergedError) Unwrap() error { return ErrDiverged }

@@ -102,7 +102,7 @@ func TestFusedStepEqualsPlainStep(t *testing.T) {
 			if math.Abs(st.Objective-v) > 1e-5*(size+math.Abs(v)) {
 				t.Fatalf("%s: objective fused %g, plain %g", name, st.Objective, v)
 			}
-			if st.MaxAbs <= points.Largest { // otherwise the run ends here
+			if st.MaxAbs <= points.LargestEntry { // otherwise the run ends here
 				checkSums(t, &st, fused, 1e-11)
 			}
 		}

@@ -152,7 +152,7 @@ func (ws *Workspace) take(ctx context.Context, t int) (stepSums, error) {
 	if err := ws.op.Step(ctx, ws.next, ws.x, &ws.step, &ws.stats); err != nil {
 		return stepSums{}, fmt.Errorf("iterate: step %d: %w", t, err)
 	}
-	if !(ws.stats.MaxAbs <= points.Largest) {
+	if !(ws.stats.MaxAbs <= points.LargestEntry) {
 		return stepSums{}, &divergedError{Step: t}
 	}
 	ws.x, ws.next = ws.next, ws.x

@@ -209,7 +209,7 @@
 // certificate, is below the tolerance; they are float64 otherwise, and in Apply64 and
 // Step64. csr and pairs have float32 weights and iterates, and their products are float32,
 // as sparse.CSR.MulTo makes them; the rest of a step, and all its sums, are float64
-// (simd.FinishStep). Beside what the certificate says of the weights, a row of a step of
+// (simd.FinishStep). In addition to what the certificate says of the weights, a row of a step of
 // csr or pairs errs by at most
 //
 //	2^-24 |x'_i| + Rounding/2 max_j |x_j|

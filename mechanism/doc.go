@@ -106,6 +106,11 @@
 // of a unit together is then as good as that budget; the interface states its duties, and
 // package mechanism/budgettest tests them.
 //
+// # What a release can be worth
+//
+// A private release bounds how often something about its record can be found from it. A Ceiling
+// says how often at most: the recall of classes that any use of the release can reach.
+//
 // # What is assumed
 //
 // The bound belongs to the matrix at hand, and its assumptions hold

@@ -12,7 +12,8 @@ var (
 	// ErrParam reports a parameter that is missing or out of its range; where
 	// the parameter is a number the error is a *ParamError. It is also a
 	// sensitivity bound that noise cannot be calibrated to: it is missing, has no
-	// stated operator error, or belongs to another matrix.
+	// stated operator error, or belongs to another matrix; and numbers that no
+	// Ceiling has.
 	ErrParam = errors.New("parameter out of range")
 	// ErrNonFinite reports a matrix with a NaN or an infinity.
 	ErrNonFinite = errors.New("value is not finite")

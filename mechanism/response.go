@@ -1,10 +1,11 @@
 package mechanism
 
 import (
-	"github.com/seed-64e14a55/privatemail/internal/noise"
 	"math"
 	"math/big"
 	"math/bits"
+
+	"github.com/seed-64e14a55/privatemail/internal/noise"
 )
 
 // randomisedResponse writes to dst the labels after k-ary randomised response:

@@ -68,17 +68,18 @@ type Match struct {
 }
 
 // NewClient checks that the settings keep what they promise. The engine must stay
-// open while questions are asked. The error is ErrMethod.
+// open while questions are asked. The error is ErrMethod, or sensitivity.ErrRelation for settings
+// that would show a label which the relation protects.
 func NewClient(engine *privatemail.Engine, public *Public, method Method, settings ClientSettings) (*Client, error) {
 	if err := method.Check(); err != nil {
 		return nil, err
 	}
 	if settings.Relation.LabelPrivate() {
 		if settings.LabelMode == release.ModePublic {
-			return nil, fmt.Errorf("paper: %w: the label is protected and would be disclosed: relation %v with public labels; drop or randomise them", ErrMethod, settings.Relation)
+			return nil, fmt.Errorf("paper: %w: the label is protected and would be disclosed: relation %v with public labels; drop or randomise them", sensitivity.ErrRelation, settings.Relation)
 		}
 		if settings.SkipOwnClass {
-			return nil, fmt.Errorf("paper: %w: the label is protected and would be disclosed: relation %v without a dummy of the record's own class", ErrMethod, settings.Relation)
+			return nil, fmt.Errorf("paper: %w: the label is protected and would be disclosed: relation %v without a dummy of the record's own class", sensitivity.ErrRelation, settings.Relation)
 		}
 	}
 	return &Client{engine: engine, public: public, method: method, settings: settings}, nil
@@ -88,9 +89,8 @@ func NewClient(engine *privatemail.Engine, public *Public, method Method, settin
 // Server's answer: it returns the matches of the record, nearest first, or ErrMatches. The place
 // of the record among the hidden rows stays in read, where no verb of package fmt prints it.
 //
-// unit is whose budget pays for the question. The
-// start of the iteration is drawn again for every question. Errors are
-// ErrRecord, kernel.ErrNonFinite, privatemail.ErrZeroRow, mechanism.ErrEntropy and those
+// unit is whose budget pays for the question. The start of the iteration is drawn again for every
+// question. Errors are ErrRecord, kernel.ErrNonFinite, privatemail.ErrZeroRow, mechanism.ErrEntropy and those
 // of privatemail.Engine.Privatize64, of which mechanism.ErrSpent means that the
 // budget is spent; none of them holds a value of the record.
 func (c *Client) Ask(ctx context.Context, record Record, unit mechanism.Unit) (question *Question, read func(answer *Matches) ([]Match, error), err error) {

@@ -225,8 +225,8 @@ func TestNewClientRefuses(t *testing.T) {
 		f    func(*ClientSettings, *Method)
 		want error
 	}{
-		"public labels":     {func(s *ClientSettings, _ *Method) { s.LabelMode = release.ModePublic }, ErrMethod},
-		"own class skipped": {func(s *ClientSettings, _ *Method) { s.SkipOwnClass = true }, ErrMethod},
+		"public labels":     {func(s *ClientSettings, _ *Method) { s.LabelMode = release.ModePublic }, sensitivity.ErrRelation},
+		"own class skipped": {func(s *ClientSettings, _ *Method) { s.SkipOwnClass = true }, sensitivity.ErrRelation},
 		"no bandwidth":      {func(_ *ClientSettings, m *Method) { m.Bandwidth = kernel.Bandwidth{} }, ErrMethod},
 		"no table":          {func(_ *ClientSettings, m *Method) { m.Table = "x" }, ErrMethod},
 		"no steps":          {func(_ *ClientSettings, m *Method) { m.Steps = 0 }, ErrMethod},

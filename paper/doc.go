@@ -47,8 +47,8 @@
 //
 // It is here because it was published, and it retrieves nothing. Where the label is protected,
 // recall was at chance at every epsilon tried, 1 to 8 (docs/paper.md). With the label term of the
-// text even the iteration without noise is at chance. For private queries that work see package
-// retrieval, whose Ceiling says what recall a private release can reach at most.
+// text even the iteration without noise is at chance. mechanism.Ceiling says what recall a private
+// release can reach at most. For private queries that work see package retrieval.
 //
 // The text and the authors' program as they were published, which protect nothing, are in package
 // internal/evaluate/published, and the baselines of the paper in internal/evaluate/baseline:

@@ -6,7 +6,7 @@ import "errors"
 // kernel.ErrNonFinite, privatemail.ErrZeroRow and kernel.ErrLabels.
 var (
 	// ErrMethod reports numbers of the method that are out of range or differ between the two
-	// sides, and settings of a client that would show a label which its relation protects.
+	// sides.
 	ErrMethod = errors.New("the method does not fit")
 	// ErrRecord reports a record of the wrong shape, or with a label that is not one of the
 	// public set.

@@ -107,7 +107,7 @@ func (s *Server) Answer(ctx context.Context, question *Question) (*Matches, erro
 		return nil, fmt.Errorf("paper: %w", err)
 	}
 	x := out.Points.RawMatrix()
-	similarity, err := align.Rows(rows(x, hidden, x.Rows), s.anchors)
+	similarity, err := align.Find(rows(x, hidden, x.Rows), s.anchors)
 	if errors.Is(err, align.ErrDegenerate) {
 		return nil, fmt.Errorf("paper: %w: %w", ErrQuestion, err)
 	}

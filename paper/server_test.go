@@ -91,7 +91,7 @@ func TestAnswerEqualsItsParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := out.Points.RawMatrix()
-		s, err := align.Rows(rows(x, hiddenRows, x.Rows), p.anchors)
+		s, err := align.Find(rows(x, hiddenRows, x.Rows), p.anchors)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,6 +21,6 @@
 //
 // A private value could return only through the label Laplacian L_Y. Labels
 // therefore enter only as release.PublicLabels, and the label mode of the
-// release decides: in mode public the caller gives them, in mode dropped they
-// do not exist, in mode randomised they are in the release.
+// release decides: in mode public the caller gives them, in mode dropped there
+// are no labels, in mode randomised they are in the release.
 package post

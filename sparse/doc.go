@@ -51,8 +51,7 @@
 // 2^-24 of itself plus 10.1 2^-24 of sum_j |A_ij X_jc|, in rows of up to 2^30 nonzeros,
 // as long as no block of products exceeds the range of float32. [simd.Kernels.MulSparse]
 // has the proof.
-// [CSR.MulRows] does the same for a run of rows, and [MulRow] has float64 sums of
-// exact products. Products have the same bits for any number of workers, any k and
+// [CSR.MulRows] does the same for a run of rows. Products have the same bits for any number of workers, any k and
 // any set of processor instructions. Work is split into chunks of about equal numbers
 // of nonzeros.
 //

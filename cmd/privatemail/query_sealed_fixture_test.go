@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
+	"github.com/seed-64e14a55/privatemail/internal/recordtest"
 	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/internal/wiretap"
@@ -83,7 +83,7 @@ func (s *sealedService) publish(t *testing.T, settings sealedserver.Settings) {
 	for i := range s.rows.Rows {
 		lines = append(lines, fmt.Appendf(nil, "record %d", i))
 	}
-	records, err := sealedserver.NewRecords(t.Context(), g.Epoch(), inMemory(lines), sealedserver.RecordsSettings{})
+	records, err := sealedserver.NewRecords(t.Context(), g.Epoch(), recordtest.InMemory(lines), sealedserver.RecordsSettings{})
 	if err == nil {
 		err = s.Publish(service.Offer{Name: "birds", Sealed: g, Records: records})
 	}
@@ -166,17 +166,6 @@ func (s *sealedService) wantExact(t *testing.T, p place, stdout string) {
 			d, known := exact[id]
 			if said := float64(got.Distances[j]) * float64(got.Distances[j]); !known || math.Abs(d-ranked[j]) > 2*bound || math.Abs(said-d) > bound {
 				t.Errorf("query %d: row %d at %g, exactly at %g; number %d is at %g", i, id, said, d, j, ranked[j])
-			}
-		}
-	}
-}
-
-// inMemory returns records as NewRecords takes them.
-func inMemory(records [][]byte) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for _, record := range records {
-			if !yield(record, nil) {
-				return
 			}
 		}
 	}

@@ -52,7 +52,7 @@ type Similarity struct {
 	Translation []float64
 }
 
-// Rows returns the similarity that takes the rows of from nearest to those of
+// Find returns the similarity that takes the rows of from nearest to those of
 // to, row by row, in the sum of squares (Kabsch 1976, Umeyama 1991). With both
 // centred and U S V' the singular values of from'to,
 //
@@ -68,7 +68,7 @@ type Similarity struct {
 // a *DegenerateError; it is kernel.ErrShape where the sizes differ and
 // kernel.ErrNonFinite for NaN and infinities. Ranks are counted above the rounding
 // error of the sums.
-func Rows(from, to blas64.General) (*Similarity, error) {
+func Find(from, to blas64.General) (*Similarity, error) {
 	if err := checkAnchors(from, to); err != nil {
 		return nil, fmt.Errorf("align: %w", err)
 	}

@@ -70,7 +70,7 @@ func TestRowsRecoversASimilarity(t *testing.T) {
 			rotation := orthogonal(rng, c.k, c.det)
 			shift := random(rng, 1, c.k).RawRowView(0)
 			to := moved(from, c.scale, rotation, shift)
-			s, err := align.Rows(from.RawMatrix(), to.RawMatrix())
+			s, err := align.Find(from.RawMatrix(), to.RawMatrix())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,7 @@ func TestRowsIsLeastSquares(t *testing.T) {
 		from := random(rng, 30, 3)
 		to := moved(from, 2, orthogonal(rng, 3, det), []float64{1, 2, 3})
 		to.Add(to, random(rng, 30, 3))
-		s, err := align.Rows(from.RawMatrix(), to.RawMatrix())
+		s, err := align.Find(from.RawMatrix(), to.RawMatrix())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,19 +167,19 @@ func TestRowsRefuses(t *testing.T) {
 		{"no number", broken, x, kernel.ErrNonFinite},
 		{"too large", huge, x, kernel.ErrNonFinite},
 	} {
-		if s, err := align.Rows(c.from.RawMatrix(), c.to.RawMatrix()); !errors.Is(err, c.want) || s != nil {
+		if s, err := align.Find(c.from.RawMatrix(), c.to.RawMatrix()); !errors.Is(err, c.want) || s != nil {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
-	if _, err := align.Rows(blas64.General{}, blas64.General{}); !errors.Is(err, kernel.ErrShape) {
+	if _, err := align.Find(blas64.General{}, blas64.General{}); !errors.Is(err, kernel.ErrShape) {
 		t.Errorf("nothing: %v", err)
 	}
-	_, err := align.Rows(flat(x, 1).RawMatrix(), flat(x, 1).RawMatrix())
+	_, err := align.Find(flat(x, 1).RawMatrix(), flat(x, 1).RawMatrix())
 	if e := new(align.DegenerateError); !errors.As(err, &e) || *e != (align.DegenerateError{Anchors: 20, Dimension: 3, Rank: 1, Need: 2}) {
 		t.Errorf("%#v", e)
 	}
 	// What is wrong here is not a lack of directions.
-	_, err = align.Rows(square.RawMatrix(), mirror.RawMatrix())
+	_, err = align.Find(square.RawMatrix(), mirror.RawMatrix())
 	if err == nil || !strings.Contains(err.Error(), "mirrored") {
 		t.Errorf("a mirrored square: %v", err)
 	}
@@ -187,7 +187,7 @@ func TestRowsRefuses(t *testing.T) {
 
 func TestApplyRefuses(t *testing.T) {
 	x := random(rand.New(rand.NewPCG(7, 8)), 20, 3).RawMatrix()
-	s, err := align.Rows(x, x)
+	s, err := align.Find(x, x)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,10 +10,10 @@ import (
 
 // The second triangle is the first one, turned by a right angle, twice as large
 // and moved.
-func ExampleRows() {
+func ExampleFind() {
 	from := blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: []float64{0, 0, 1, 0, 0, 2}}
 	to := blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: []float64{5, 1, 5, 3, 1, 1}}
-	s, err := align.Rows(from, to)
+	s, err := align.Find(from, to)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,5 +1,5 @@
 // Package disk makes files and their names durable: a file that was synced can still lose its
-// name in a crash, because names belong to the folder. It also maps files into memory.
+// name in a crash, because names belong to the folder. It also maps files into memory and follows links.
 package disk
 
 import (

@@ -1,11 +1,10 @@
-// Package errkind makes errors that match another one and say something else: callers tell few errors
-// apart, and messages are precise.
+// Package errkind makes an error with a message of its own that errors.Is also finds as another
+// error, its kind. So a package exports few errors, and its messages are precise.
 package errkind
 
-// Of returns an error with this text that matches the other one.
-func Of(other error, text string) error { return &special{text, other} }
+// Of returns an error of a kind with a text of its own.
+func Of(kind error, text string) error { return &special{text, kind} }
 
-// special is an error of a kind.
 type special struct {
 	text string
 	kind error

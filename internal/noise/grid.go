@@ -12,7 +12,7 @@ const GridLimit int64 = 1 << 53
 // hold.
 const ClampSteps = 1 << 51
 
-// OnGrid returns a + b, clamped to the range of a release, which is post-processing.
+// OnGrid returns a + b, clamped to GridLimit. Clamping is post-processing.
 func OnGrid(a, b int64) int64 {
 	sum := a + b
 	switch {

@@ -47,7 +47,7 @@ func (s *Sampler) lessAfter(a, b *uniform) bool {
 	}
 }
 
-// draw returns the nearest integer to S Z.
+// Draw returns the nearest integer to S Z, S the multiple.
 func (s *Sampler) Draw(multiple int64) int64 {
 	for {
 		// The whole part k has weight e^(-k^2/2): k successes of chance e^-1/2

@@ -16,7 +16,7 @@ var (
 	// ErrZeroRow reports a row of zeros, which has no direction; see
 	// ZeroRowError.
 	ErrZeroRow = errors.New("row is zero")
-	// ErrDiverged reports an iterate with an entry beyond Largest.
+	// ErrDiverged reports an iterate with an entry beyond LargestEntry.
 	ErrDiverged = errors.New("the iterate diverges")
 )
 

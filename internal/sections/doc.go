@@ -1,4 +1,4 @@
-// Package sections writes and opens files of several named parts: models and galleries.
+// Package sections writes and opens files of several named parts: models, galleries and checkpoints.
 //
 //	err := sections.Write(ctx, path, "model", 1, func(w *sections.Writer) error {
 //		if err := w.JSON("about", about); err != nil {

@@ -1,5 +1,5 @@
-// Package split says where the pieces of n items begin and end, the same for any number of
-// workers and ranks.
+// Package split says where the pieces of n items, or of the rows of a sparse matrix, begin and end,
+// the same for any number of workers and ranks.
 package split
 
 // Blocks returns how many blocks of the given size cover n.

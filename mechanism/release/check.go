@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-64e14a55/privatemail/internal/noise"
 	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
 )
 
@@ -19,6 +18,10 @@ const (
 	maxMultiple            = 1<<42 - 1
 	minStep, maxStep       = 0x1p-900, 0x1p900
 )
+
+// gridLimit is the largest size of a grid number: float64 holds every integer up to it. Noise is
+// clamped to it (noise.GridLimit).
+const gridLimit int64 = 1 << 53
 
 // maxEntries bounds Rows * Columns; it allows a grid of 8 TiB.
 const maxEntries = 1 << 40
@@ -259,7 +262,7 @@ func (r *Release) checkGrid() error {
 		return refuse("grid", "%d numbers for %d x %d", len(r.Grid), r.Rows, r.Columns)
 	}
 	for i, v := range r.Grid {
-		if v > noise.GridLimit || v < -noise.GridLimit {
+		if v > gridLimit || v < -gridLimit {
 			return refuse("grid", "row %d: a number is larger than 2^53", i/r.Columns+1)
 		}
 	}

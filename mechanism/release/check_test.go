@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
-	"github.com/seed-64e14a55/privatemail/internal/noise"
 	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
@@ -38,8 +37,8 @@ var wrong = map[string][]func(*Release){
 		func(r *Release) { r.Grid = nil },
 		func(r *Release) { r.Grid = r.Grid[:9] },
 		func(r *Release) { r.Grid = append(r.Grid, 0) },
-		func(r *Release) { r.Grid[0] = noise.GridLimit + 1 },
-		func(r *Release) { r.Grid[9] = -noise.GridLimit - 1 },
+		func(r *Release) { r.Grid[0] = gridLimit + 1 },
+		func(r *Release) { r.Grid[9] = -gridLimit - 1 },
 		func(r *Release) { r.Grid[5] = math.MinInt64 },
 	},
 	"Step": floats(func(r *Release) *float64 { return &r.Step }, 0, -0x1p-38, 0x1p-39, 0x1p-37, 0x1.8p-38, 0x1p-901, 0x1p901),

@@ -11,7 +11,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/seed-64e14a55/privatemail/internal/noise"
 	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
 )
 
@@ -39,7 +38,7 @@ func sample() *Release {
 		ID:        [16]byte{0x5e, 0xed, 3: 7, 15: 0xff},
 		Mechanism: terms.RoundedGaussian,
 		Rows:      5, Columns: 2,
-		Grid:        []int64{0, 1, -1, noise.GridLimit, -noise.GridLimit, 1<<51 + 3, -(1 << 42), 987654321987, 5, -17},
+		Grid:        []int64{0, 1, -1, gridLimit, -gridLimit, 1<<51 + 3, -(1 << 42), 987654321987, 5, -17},
 		Privacy:     Privacy{Epsilon: 1, Delta: 1e-5, Rule: terms.RuleAnalytic},
 		Sensitivity: Sensitivity{Bound: 1.25, OperatorError: 1e-9, Norm: terms.NormFrobenius, Derivation: "theorem-1", Relation: "replace-one", Operator: "full", Private: 2, PrivateRows: []int32{0, 3}, Records: 1},
 		Query:       Query{Sigma: 6, Alpha: -0.1, Table: "equal", Classes: 3, SigmaQ: 0.3, Seed: math.MaxUint64},
@@ -53,7 +52,7 @@ func arbitrary(t *rapid.T) *Release {
 	r := sample()
 	copy(r.ID[1:], rapid.SliceOfN(rapid.Byte(), 15, 15).Draw(t, "id"))
 	r.Rows, r.Columns = rapid.IntRange(2, 9).Draw(t, "rows"), rapid.IntRange(1, 5).Draw(t, "columns")
-	r.Grid = rapid.SliceOfN(rapid.Int64Range(-noise.GridLimit, noise.GridLimit), r.Rows*r.Columns, r.Rows*r.Columns).Draw(t, "grid")
+	r.Grid = rapid.SliceOfN(rapid.Int64Range(-gridLimit, gridLimit), r.Rows*r.Columns, r.Rows*r.Columns).Draw(t, "grid")
 	positive := func(name string, least, most float64) float64 {
 		return math.Exp(rapid.Float64Range(math.Log(least), math.Log(most)).Draw(t, name))
 	}

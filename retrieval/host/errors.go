@@ -7,7 +7,7 @@ import (
 )
 
 // errRecordsFile reports a text file of records with the name of the file that records are kept in.
-var errRecordsFile = errors.New("the records are kept in a file of this name: give their text file another one")
+var errRecordsFile = errors.New("the records are kept in a file of this name: give their text file another name")
 
 // A SourceError reports a file that was made of another model or with other settings. It is not replaced.
 type SourceError struct {

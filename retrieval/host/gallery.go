@@ -91,7 +91,7 @@ func (h *Host) makeGallery(ctx context.Context, saved *supervised.Saved, path, s
 	workers := par.New(f.Workers)
 	defer workers.Close()
 	cells, err := server.NewCells(ctx, model.Z, model.X, server.CellsSettings{
-		Share: f.Share, Epsilon: f.Epsilon, Cells: f.Cells, Partition: f.Partition, Base: f.Base, Encoded: max(1, rest),
+		Share: f.Share, Epsilon: f.Epsilon, Cells: f.Cells, Partition: f.Partition, Base: f.Base, Encoded: max(1, min(rest, mostEncoded)),
 		Version: version, Seed: f.Seed, Workers: workers, Map: chart, Source: source,
 		Progress: func(done, total int) { report("cells", done, total) },
 	})

@@ -55,3 +55,6 @@ func (s Settings) withDefaults() Settings {
 	s.Share, s.Base = cmp.Or(s.Share, 0.125), cmp.Or(s.Base, 0.0625)
 	return s
 }
+
+// mostEncoded is the memory for answers that are encoded beforehand.
+const mostEncoded = 640 << 20

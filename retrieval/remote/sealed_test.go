@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,6 +20,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/recordtest"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/service"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -58,7 +58,7 @@ func newSealedFixture(t *testing.T, seed uint64) *sealedFixture {
 	for i := range x.Rows {
 		lines = append(lines, fmt.Appendf(nil, "line %d", i))
 	}
-	if f.records, err = sealedserver.NewRecords(t.Context(), f.gallery.Epoch(), inMemory(lines), sealedserver.RecordsSettings{}); err != nil {
+	if f.records, err = sealedserver.NewRecords(t.Context(), f.gallery.Epoch(), recordtest.InMemory(lines), sealedserver.RecordsSettings{}); err != nil {
 		t.Fatal(err)
 	}
 	if f.service, err = service.New(service.Settings{}); err != nil {
@@ -423,16 +423,5 @@ func TestSealedWithoutMap(t *testing.T) {
 	about, err := s.Describe(t.Context())
 	if text, _ := json.Marshal(about); err != nil {
 		t.Errorf("%s, %v", text, err)
-	}
-}
-
-// inMemory returns records as NewRecords takes them.
-func inMemory(records [][]byte) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for _, record := range records {
-			if !yield(record, nil) {
-				return
-			}
-		}
 	}
 }

@@ -2,12 +2,12 @@ package sealed_test
 
 import (
 	"bytes"
-	"iter"
 	"math/rand/v2"
 	"path/filepath"
 	"sync"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/internal/recordtest"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/internal/passes"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed/client"
@@ -47,7 +47,7 @@ func TestFetchRecords(t *testing.T) {
 	workers := par.New(2)
 	defer workers.Close()
 	gallery := wire.Hash{8}
-	made, err := server.NewRecords(t.Context(), gallery, inMemory(records), server.RecordsSettings{Rows: len(records), PerColumn: 2, Workers: workers})
+	made, err := server.NewRecords(t.Context(), gallery, recordtest.InMemory(records), server.RecordsSettings{Rows: len(records), PerColumn: 2, Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,15 +111,4 @@ func TestFetchRecords(t *testing.T) {
 		})
 	}
 	wait.Wait()
-}
-
-// inMemory returns records as NewRecords takes them.
-func inMemory(records [][]byte) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for _, record := range records {
-			if !yield(record, nil) {
-				return
-			}
-		}
-	}
 }

@@ -37,8 +37,8 @@ type CellsSettings struct {
 	Base float64
 	// Encoded is the most memory, in bytes, for encoded answers. The answers of all cells
 	// are encoded beforehand in both encodings if all of them fit and a request names one cell;
-	// otherwise each is encoded when it is asked for. 0 means 640 MiB, and so does more than
-	// that; a negative number means none. They take Cells times wire.Codebook.AnswerBytes of both encodings, by default twice
+	// otherwise each is encoded when it is asked for. 0 means 640 MiB, a negative number
+	// none. They take Cells times wire.Codebook.AnswerBytes of both encodings, by default twice
 	// the memory of the rows to rank or more, above all where epsilon is above 5.
 	Encoded int64
 	// Map is the published map by which clients place their rows, as bytes that mean
@@ -70,6 +70,9 @@ func (s CellsSettings) withDefaults(n int) (CellsSettings, error) {
 	}
 	if s.Size == 0 {
 		s.Size = 1
+	}
+	if s.Encoded == 0 {
+		s.Encoded = defaultEncoded
 	}
 	if !(s.Share > 0 && s.Share <= 0.5) || !(s.Base > 0 && s.Base <= 1) {
 		return s, fmt.Errorf("%w: a share of %g in an answer and %g in the base", ErrCells, s.Share, s.Base)

@@ -11,19 +11,16 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// mostEncoded is the most memory for encoded answers, in bytes.
-const mostEncoded = 640 << 20
+// defaultEncoded is the memory for encoded answers, in bytes.
+const defaultEncoded = 640 << 20
 
 // encode makes the frames of all cells in both encodings if requests name one cell and there is
-// room for all frames: most bytes, or mostEncoded where that is 0 or larger. With some of them only, the time of an answer would tell everyone who
+// room for all frames. With some of them only, the time of an answer would tell everyone who
 // can measure it which cells are among them.
 func (c *Cells) encode(ctx context.Context, most int64, workers *par.Workers) error {
 	each := c.AnswerBytes(wire.Float32) + c.AnswerBytes(wire.Int8)
 	cells := len(c.lists)
-	if most == 0 {
-		most = mostEncoded
-	}
-	if most < 0 || c.book.Size > 1 || each > min(most, mostEncoded, math.MaxInt)/int64(cells) {
+	if most < 0 || c.book.Size > 1 || each > min(most, math.MaxInt)/int64(cells) {
 		return nil
 	}
 	var encoded [2][]byte

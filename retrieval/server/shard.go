@@ -131,6 +131,9 @@ func (c *Cells) newShard(ctx context.Context, index, count int, encoded int64, w
 	if err := s.keepGallery(&compact); err != nil {
 		return nil, err
 	}
+	if encoded == 0 {
+		encoded = defaultEncoded
+	}
 	return s, errors.Join(s.encode(ctx, encoded, workers), ctx.Err())
 }
 

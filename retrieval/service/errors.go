@@ -14,6 +14,7 @@ var (
 	ErrGallery = errors.New("gallery not publishable")
 )
 
+// Kinds of ErrSettings.
 var (
 	errTokens       = errkind.Of(ErrSettings, "tokens not usable")
 	errCertificates = errkind.Of(ErrSettings, "certificates not usable")

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// serveCells answers a request of mode cells. Nothing that depends on the request is
-// computed in addition to the answer, or kept.
+// serveCells answers a request of mode cells. Nothing but the answer is computed from a request, and
+// nothing of it is kept.
 func (s *Service) serveCells(w *answer, r *http.Request) *problem { return s.answerCells(w, r, false) }
 
 // answerCells answers a request for cells: that of a client, or of a front end to a shard.

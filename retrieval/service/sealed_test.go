@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"log/slog"
 	"math"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/recordtest"
 	sealedclient "github.com/seed-64e14a55/privatemail/retrieval/sealed/client"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -49,7 +49,7 @@ func newRecords(t testing.TB, g *sealedserver.Gallery) *sealedserver.Records {
 	for i := range 40 {
 		lines = append(lines, fmt.Appendf(nil, "row %d", i))
 	}
-	r, err := sealedserver.NewRecords(t.Context(), g.Epoch(), inMemory(lines), sealedserver.RecordsSettings{})
+	r, err := sealedserver.NewRecords(t.Context(), g.Epoch(), recordtest.InMemory(lines), sealedserver.RecordsSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -391,15 +391,4 @@ func (w lockedWriter) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.to.Write(b)
-}
-
-// inMemory returns records as NewRecords takes them.
-func inMemory(records [][]byte) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for _, record := range records {
-			if !yield(record, nil) {
-				return
-			}
-		}
-	}
 }

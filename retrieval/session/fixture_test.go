@@ -2,13 +2,13 @@ package session_test
 
 import (
 	"fmt"
-	"iter"
 	"net/http"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/recordtest"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
@@ -54,7 +54,7 @@ func serviceOf(t *testing.T, mode session.Mode) http.Handler {
 		for i := range n {
 			lines = append(lines, fmt.Appendf(nil, "record %d", i))
 		}
-		offer.Records, err = sealedserver.NewRecords(t.Context(), offer.Sealed.Epoch(), inMemory(lines), sealedserver.RecordsSettings{})
+		offer.Records, err = sealedserver.NewRecords(t.Context(), offer.Sealed.Epoch(), recordtest.InMemory(lines), sealedserver.RecordsSettings{})
 	} else {
 		offer.Map = []byte(publicMap)
 		offer.Cells, err = server.NewCells(t.Context(), rows, rows, server.CellsSettings{Epsilon: 4, Version: 1})
@@ -96,15 +96,4 @@ func wideOf(t *testing.T, n int, seed uint64) blas64.General {
 		rows.Data[i] = float64(v)
 	}
 	return rows
-}
-
-// inMemory returns records as NewRecords takes them.
-func inMemory(records [][]byte) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for _, record := range records {
-			if !yield(record, nil) {
-				return
-			}
-		}
-	}
 }

@@ -435,7 +435,7 @@ func TestMapRefuses(t *testing.T) {
 		{"nothing", supervised.Map{}, row(1, 2), points.ErrShape},
 		{"sizes of the map", supervised.Map{Dim: 2, Mean: []float64{1}, A: a}, row(1, 2), points.ErrShape},
 		{"another dimension", supervised.Map{Dim: 3, A: a}, row(1, 2, 3), points.ErrShape},
-		{"scale next to a matrix", supervised.Map{Dim: 2, Scale: []float64{1, 1}, A: a}, row(1, 2), points.ErrShape},
+		{"scale and matrix", supervised.Map{Dim: 2, Scale: []float64{1, 1}, A: a}, row(1, 2), points.ErrShape},
 		{"mean", supervised.Map{Dim: 2, Mean: []float64{nan, 1}, A: a}, row(1, 2), points.ErrNonFinite},
 		{"scale", supervised.Map{Dim: 2, Scale: []float64{huge, 1}}, row(1, 2), points.ErrNonFinite},
 		{"matrix", supervised.Map{Dim: 2, Mean: good.Mean, A: mat.NewDense(2, 1, []float64{1, nan})}, row(1, 2), points.ErrNonFinite},

@@ -74,7 +74,7 @@ func (m *Map) Check() error {
 	case m.ColumnNames != nil && len(m.ColumnNames) != d:
 		return fmt.Errorf("supervised: map: %w: %d names for %d columns", points.ErrShape, len(m.ColumnNames), d)
 	case m.A != nil && m.Scale != nil:
-		return fmt.Errorf("supervised: map: %w: a scale next to a matrix", points.ErrShape)
+		return fmt.Errorf("supervised: map: %w: it has a scale and a matrix: want one of them", points.ErrShape)
 	}
 	for _, v := range []struct {
 		what   string

@@ -55,7 +55,7 @@ func contestBytes(n, d float64) float64 {
 // one with a ridge, its factor, the transpose of that, and the inverse.
 const squareMatrices = 6
 
-// squareBytes is what that many square matrices of float64 take, which have a row for each column
+// squareBytes is what a number of square matrices of float64 take, which have a row for each column
 // of the rows, or for each row where there are fewer: then there is a moved copy of the rows, too,
 // and a matrix that leads back.
 func squareBytes(n, d float64, matrices int) float64 {

@@ -53,9 +53,9 @@ type Recipe struct {
 	// Keep, and with the others the directions in which rows, or means, differ most
 	// relative to their classes. 0 for as many as there are.
 	Columns int
-	// Ridge is what keeps Whiten and Discriminate from shrinking too much: that many times
-	// the mean variance within classes is added to the variance of every direction. The
-	// less, the stronger the map. 0 with Keep, above 0 with the others.
+	// Ridge keeps Whiten and Discriminate from shrinking too much: Ridge times the mean
+	// variance within classes is added to the variance of every direction. The less, the
+	// stronger the map. 0 with Keep, above 0 with the others.
 	Ridge float64
 	// UnitImages divides what the map gives by its norm, unless that is one column, of which
 	// only the signs would be left.

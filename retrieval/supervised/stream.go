@@ -28,7 +28,7 @@ const (
 
 // Stream places rows that come block by block, however many there are. read fills the rows of
 // dst from the first on and returns how many it has filled; it returns io.EOF when there are no
-// more rows, also with the last ones. write gets the images in the order of the rows, and may
+// more rows, possibly together with the last ones. write gets the images in the order of the rows, and may
 // use them until it returns. The images have the bits of Apply.
 //
 // One goroutine calls read and another one write, while the workers of e place rows between them.

@@ -171,7 +171,7 @@ func (c *Comparison) ask(q int, v *Variant, p *prepared) (class int32, answers [
 			rescale(x)
 		}
 	}
-	similarity, err := align.Rows(below(x, 1), p.anchors)
+	similarity, err := align.Find(below(x, 1), p.anchors)
 	if err != nil {
 		return 0, nil, fmt.Errorf("published: %w", err)
 	}

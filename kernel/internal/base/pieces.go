@@ -16,7 +16,7 @@ func DoPieces(ctx context.Context, workers *par.Workers, lo, hi int, task par.Ta
 	return workers.Do(ctx, hi-lo, par.Func(func(worker, piece int) { task.Run(worker, lo+piece) }))
 }
 
-// Share lets workers do the pieces of this rank, of that many in all.
+// Share lets workers do this rank's share of the pieces.
 func (o *Options) Share(ctx context.Context, pieces int, task par.Func) error {
 	lo, hi := o.Ranks.Part(pieces)
 	return DoPieces(ctx, o.Workers, lo, hi, task)

@@ -19,7 +19,7 @@ type Estimate struct{ Least, Mean, Most float64 }
 // most of it, and the sample may have met more or fewer of these than there are.
 func (e Estimate) Sharp() bool { return e.Most <= 1.25*e.Mean }
 
-// of returns the estimate of the part that one of that many ranks has.
+// of returns the estimate of the part that each of several ranks has.
 func (e Estimate) of(ranks int) Estimate {
 	n := float64(ranks)
 	return Estimate{e.Least / n, e.Mean / n, e.Most / n}

@@ -122,7 +122,7 @@ func (s *set) prepare(ctx context.Context, sv *survey, radius float64, req *rows
 	if err := s.arrange(ctx, radius, req); err != nil {
 		return err
 	}
-	if sv.near >= productShare { // otherwise few tiles have that many pairs left
+	if sv.near >= productShare { // otherwise few tiles have enough pairs left
 		s.products, err = newProducts(ctx, s.row, s.n, sv.projection.centre, req)
 	}
 	return err

@@ -50,7 +50,7 @@ func SearchPairs(ctx context.Context, request *rows.Request) (*rows.Result, erro
 	}
 	// The list is not needed any more: should cells be better after all, they are sorted
 	// again, which takes a fraction of the time that the codes have taken, and no memory
-	// next to them.
+	// in addition to theirs.
 	prepared, err := codes.Prepare(ctx, request)
 	if err != nil {
 		return nil, err

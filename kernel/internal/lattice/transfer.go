@@ -155,7 +155,7 @@ func (pass *Pass) Do(ctx context.Context, workers *par.Workers) error {
 
 const (
 	sweepRows  = 16  // lines of a piece in a sweep of the last axis
-	sweepInner = 256 // nodes next to each other of a piece in a sweep of another axis
+	sweepInner = 256 // neighbouring nodes of a piece in a sweep of another axis
 	cellsPiece = 16  // cells of a piece where only the occupied cells are kept
 )
 

@@ -26,7 +26,7 @@ import (
 // are tested against. A product costs n^2/2 distances and exponentials.
 //
 // Of unit rows the degrees are not summed when it is built: the first product sums them
-// in addition to its columns, so that a caller who takes one step measures all pairs once.
+// along with its columns, so that a caller who takes one step measures all pairs once.
 type Dense struct {
 	step.WideBase
 	q         *distance.Distancer

@@ -11,7 +11,7 @@ import (
 //
 // The polynomial in y_i.y_j of order P is a sum over the monomials of y_i and
 // y_j, and those are nested: a monomial of degree r is a coordinate b times one
-// of degree r-1 whose coordinates are b and later ones. So there are no panels of
+// of degree r-1 whose coordinates are all b or later. So there are no panels of
 // monomials. Where the weights of rows are multiplied with coordinate b, the
 // sums over rows of weight times coordinates b, b+1, ... are those of the
 // monomials that begin with b, and so on; on the way back the same nest is

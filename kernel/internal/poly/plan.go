@@ -227,7 +227,7 @@ func (plan *polyPlan) expect(s Series) float64 {
 	return 1.05*worst + plan.frame.move
 }
 
-// runs returns the number of runs of terms that differ in one coordinate only, and that
+// runs returns the number of runs of terms that differ in one coordinate only, not counting that
 // of degree 1, in float32 and in float64, where blocks take the last two degrees.
 func (c *polyChoice) runs(d int) (single, double float64) {
 	order, width := c.series.Order(), d

@@ -17,7 +17,7 @@ type Half struct {
 	Start []int                  // first row of each run, and the end
 	Rank  func(run int) int      // which rank has found a run
 	Lower []uint32               // entries of each column, in the runs of this rank
-	Held  func(more int64) int64 // bytes taken where that many more are
+	Held  func(more int64) int64 // bytes taken once more bytes are
 }
 
 // MirrorShared is Mirror for ranks that share the half. Each makes the rows of some chunks of

@@ -241,7 +241,7 @@ func TestForget(t *testing.T) {
 	if s.row.length != 0 {
 		t.Error("the length is left")
 	}
-	if _, err := c.Rank(q, g.answer(q.Request()), 1); !errors.Is(err, errForgotten) || !errors.Is(err, ErrVersion) {
+	if _, err := c.Rank(q, g.answer(q.Request()), 1); !errors.Is(err, errForgotten) || !errors.Is(err, ErrAnswer) || errors.Is(err, ErrVersion) {
 		t.Errorf("error %v", err)
 	}
 	new(Query).Forget() // has nothing, and does not panic

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-64e14a55/privatemail/internal/errkind"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // Sentinels, matched with errors.Is.
@@ -13,19 +14,20 @@ var (
 	// one.
 	ErrEpoch = errors.New("another epoch, or one that is not confirmed")
 	// ErrRecord reports a row that is no query: of the wrong dimension, not finite, or too long;
-	// and a fetched record that is not there or malformed.
+	// and a record that the server does not have.
 	ErrRecord = errors.New("record does not fit")
-	// ErrAnswer reports an answer to another question.
+	// ErrAnswer reports an answer to another question, or to one whose secrets were overwritten: it
+	// is asked again.
 	ErrAnswer = errors.New("answer does not belong to the question")
-	// ErrVersion reports a version of the gallery that the client does not have, and a query whose
-	// secrets were overwritten: it is asked again.
+	// ErrVersion reports a version of the gallery that the client does not have.
 	ErrVersion = errors.New("the client does not have this version of the gallery")
 )
 
-var (
-	errForgotten  = errkind.Of(ErrVersion, "the secrets of the query were overwritten")
-	errRecordData = errkind.Of(ErrRecord, "malformed record")
-)
+// errForgotten is a kind of ErrAnswer.
+var errForgotten = errkind.Of(ErrAnswer, "the secrets of the query were overwritten")
+
+// errRecordData is a kind of wire.ErrMessage: a fetched record that the server should not have sent.
+var errRecordData = errkind.Of(wire.ErrMessage, "malformed record")
 
 // A VersionError says which version a client does not have. Where Have is below Want,
 // wire.SealedChanges from Have to Want make up for it (Client.Update), and the same answer can

@@ -24,8 +24,8 @@ type Match struct {
 // probed, nearest first, ties by name; fewer if there are not as many.
 //
 // Errors that depend on public values come before anything is decrypted: ErrAnswer and
-// wire.ErrMessage for an answer to another question, *VersionError, ErrVersion for a query whose secrets were overwritten, and ErrRecord
-// for k below 1. After that the same steps are done whatever the answer says: a server that lies
+// wire.ErrMessage for an answer to another question, ErrAnswer for a query whose secrets were
+// overwritten, *VersionError, and ErrRecord for k below 1. After that the same steps are done whatever the answer says: a server that lies
 // spoils the result, and what follows is the same for all rows. ErrRecord for a row that was no query
 // comes at the end.
 //

@@ -124,12 +124,12 @@ func (r *Records) Fetch(ctx context.Context, ids []uint32) (*Fetching, error) {
 // A dummy gives nil, and an empty record an empty slice that is not nil.
 //
 // Errors that depend on public values come before anything is decrypted, without records:
-// ErrAnswer and wire.ErrMessage for an answer to another question, and ErrVersion for a request
+// ErrAnswer and wire.ErrMessage for an answer to another question, and ErrAnswer for a request
 // whose secrets were overwritten. After that the same steps are done whatever the answer says.
 // At their end, what is no record is nil in the result, and the error says which: it matches
-// ErrRecord where there is no record of a number, and where the length of a record is impossible:
-// the server does not hold what it says, or lies. All others are there. Nothing
-// that the server can see may depend on such an error: least of all is the record fetched again.
+// ErrRecord where there is no record of a number, and wire.ErrMessage where the length of a record is
+// impossible: the server does not hold what it says, or lies. All others are there. Nothing that the
+// server can see may depend on such an error: least of all is the record fetched again.
 func (r *Records) Open(f *Fetching, answer *wire.SealedAnswer) ([][]byte, error) {
 	if err := r.checkAnswer(f, answer); err != nil {
 		return nil, err

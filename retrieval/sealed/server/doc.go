@@ -25,8 +25,8 @@
 //
 // An answer takes one pass over the matrix, which is stored in the order in which the loops of
 // package simd read it. Few requests are bound by the speed of memory; several in one call of
-// Answer share a pass, and package retrieval/service has requests that wait share one. What a pass does does not depend on what the ciphertexts
-// hold, so neither does its time.
+// Answer share a pass, and package retrieval/service lets requests that wait share one. What a pass
+// does depends on nothing that the ciphertexts hold, and neither does its time.
 //
 // # Versions
 //

@@ -25,6 +25,7 @@ var (
 	ErrClosed = errors.New("gallery closed")
 )
 
+// Kinds of ErrGallery.
 var (
 	errRecords = errkind.Of(ErrGallery, "records not usable")
 	errName    = errkind.Of(ErrGallery, "no row of that name")

@@ -16,8 +16,8 @@ const (
 	// groupWords is how many columns of words are laid out together: with the places of a
 	// block they fit in a cache near the core.
 	groupWords = 64
-	// A worker multiplies that many rows at a time. In long pieces a processor reads ahead: with
-	// 256 rows a query by itself takes a fifth less time than with 64.
+	// leastPiece and mostPiece bound the rows that a worker multiplies at a time. In long pieces a
+	// processor reads ahead: with 256 rows a query by itself takes a fifth less time than with 64.
 	leastPiece, mostPiece = 4 * panelRows, 16 * panelRows
 	// roundBytes is how much of its words a product lays out at a time, at least one block.
 	roundBytes = 1 << 20

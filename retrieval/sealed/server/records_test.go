@@ -16,6 +16,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/internal/recordtest"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/scheme"
@@ -43,7 +44,7 @@ func randomRecords(r *rand.Rand, n, longest int) [][]byte {
 
 func newRecords(t *testing.T, records [][]byte, s RecordsSettings) *Records {
 	t.Helper()
-	r, err := NewRecords(t.Context(), someGallery, inMemory(records), s)
+	r, err := NewRecords(t.Context(), someGallery, recordtest.InMemory(records), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +201,7 @@ func TestRecordsManifest(t *testing.T) {
 	if records.Manifest().Records != 3 {
 		t.Error("the manifest of the caller is that of the records")
 	}
-	other, err := NewRecords(t.Context(), wire.Hash{9}, inMemory([][]byte{[]byte("abc"), {}, []byte("\x00\xff")}), RecordsSettings{})
+	other, err := NewRecords(t.Context(), wire.Hash{9}, recordtest.InMemory([][]byte{[]byte("abc"), {}, []byte("\x00\xff")}), RecordsSettings{})
 	if err != nil || other.Epoch() == records.Epoch() {
 		t.Errorf("records of another gallery have the same epoch, %v", err)
 	}
@@ -226,7 +227,7 @@ func changing(times ...[][]byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		now := times[0]
 		times = times[1:]
-		for record, err := range inMemory(now) {
+		for record, err := range recordtest.InMemory(now) {
 			if !yield(record, err) {
 				return
 			}
@@ -257,12 +258,12 @@ func TestNewRecordsRefuses(t *testing.T) {
 		settings RecordsSettings
 		want     error
 	}{
-		"none":                 {inMemory(nil), RecordsSettings{}, errRecords},
-		"too long":             {inMemory([][]byte{{}, make([]byte, maxContent+1)}), RecordsSettings{}, errRecords},
-		"too few":              {inMemory(two), RecordsSettings{Rows: 3}, errRecords},
-		"too many":             {inMemory(two), RecordsSettings{Rows: 1}, errRecords},
-		"-1 a column":          {inMemory(two), RecordsSettings{PerColumn: -1}, wire.ErrMessage},
-		"too many a column":    {inMemory(two), RecordsSettings{PerColumn: limits.MaxRows}, errRecords},
+		"none":                 {recordtest.InMemory(nil), RecordsSettings{}, errRecords},
+		"too long":             {recordtest.InMemory([][]byte{{}, make([]byte, maxContent+1)}), RecordsSettings{}, errRecords},
+		"too few":              {recordtest.InMemory(two), RecordsSettings{Rows: 3}, errRecords},
+		"too many":             {recordtest.InMemory(two), RecordsSettings{Rows: 1}, errRecords},
+		"-1 a column":          {recordtest.InMemory(two), RecordsSettings{PerColumn: -1}, wire.ErrMessage},
+		"too many a column":    {recordtest.InMemory(two), RecordsSettings{PerColumn: limits.MaxRows}, errRecords},
 		"fewer later":          {changing(two, two[:1]), RecordsSettings{}, errRecords},
 		"more later":           {changing(two, slices.Repeat(two, 100)), RecordsSettings{}, errRecords},
 		"longer later":         {changing(two, [][]byte{[]byte("a"), []byte("bb")}), RecordsSettings{}, errRecords},
@@ -279,7 +280,7 @@ func TestNewRecordsRefuses(t *testing.T) {
 
 // The error of a record says which it is, and nothing of what is in it.
 func TestNewRecordsNamesTheRecord(t *testing.T) {
-	_, err := NewRecords(t.Context(), someGallery, inMemory([][]byte{{}, bytes.Repeat([]byte("x"), maxContent+1)}), RecordsSettings{})
+	_, err := NewRecords(t.Context(), someGallery, recordtest.InMemory([][]byte{{}, bytes.Repeat([]byte("x"), maxContent+1)}), RecordsSettings{})
 	if err == nil || !strings.Contains(err.Error(), "record 1 ") || strings.Contains(err.Error(), "xx") {
 		t.Error(err)
 	}
@@ -288,7 +289,7 @@ func TestNewRecordsNamesTheRecord(t *testing.T) {
 // Memory is estimated before it is taken.
 func TestRecordsMemory(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 20))
-	if r, err := NewRecords(t.Context(), someGallery, inMemory([][]byte{make([]byte, maxContent)}), RecordsSettings{PerColumn: 8}); !errors.Is(err, ErrMemory) || r != nil {
+	if r, err := NewRecords(t.Context(), someGallery, recordtest.InMemory([][]byte{make([]byte, maxContent)}), RecordsSettings{PerColumn: 8}); !errors.Is(err, ErrMemory) || r != nil {
 		t.Error(err)
 	}
 }
@@ -346,7 +347,7 @@ func TestRecordsCancelled(t *testing.T) {
 		if stage == "before" {
 			cancel()
 		}
-		_, err := NewRecords(ctx, someGallery, inMemory(all), RecordsSettings{Progress: func(at string, _, _ int) {
+		_, err := NewRecords(ctx, someGallery, recordtest.InMemory(all), RecordsSettings{Progress: func(at string, _, _ int) {
 			if at == stage {
 				cancel()
 			}
@@ -381,7 +382,7 @@ func TestRecordsHolds(t *testing.T) {
 		"a zero more":     {[][]byte{[]byte("abc"), {}, []byte("de\x00")}, false},
 		"a longer record": {[][]byte{[]byte("abc"), {}, make([]byte, maxContent+1)}, false},
 	} {
-		if got, err := records.Holds(t.Context(), inMemory(c.records)); got != c.want || err != nil {
+		if got, err := records.Holds(t.Context(), recordtest.InMemory(c.records)); got != c.want || err != nil {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
@@ -390,7 +391,7 @@ func TestRecordsHolds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := records.Holds(ctx, inMemory(all)); !errors.Is(err, context.Canceled) {
+	if _, err := records.Holds(ctx, recordtest.InMemory(all)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -427,15 +428,4 @@ func TestRecordsConcurrent(t *testing.T) {
 		})
 	}
 	wait.Wait()
-}
-
-// inMemory returns records as NewRecords takes them.
-func inMemory(records [][]byte) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for _, record := range records {
-			if !yield(record, nil) {
-				return
-			}
-		}
-	}
 }

@@ -241,8 +241,8 @@ func (c *comparison) isProcessorTime() bool {
 	return c.Metric == record.CPUYardsUnit || c.Metric == record.CPUUnit
 }
 
-// besideTime returns the comparison of the time of each case whose processor time is compared
-// next to it.
+// besideTime returns the comparison of the time of each case whose processor time is compared,
+// too.
 func besideTime(all []*comparison) map[*comparison]*comparison {
 	times := map[string]*comparison{}
 	for _, c := range all {

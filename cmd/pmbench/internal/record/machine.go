@@ -95,8 +95,8 @@ func (m *Machine) String() string {
 
 // Family names the processors that a section of a report is of: the design of the
 // processor, or, in recordings that do not hold it, the family that a folder they are in
-// is named for. Where there is no such folder either, it is the name for the market, behind the
-// name of the folder.
+// is named for. Where no folder is named for a family, it is the name for the market, after
+// the name of the first folder.
 func (m *Machine) Family() string {
 	if m.Processor.known() {
 		return m.Processor.familyName()

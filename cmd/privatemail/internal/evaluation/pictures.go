@@ -160,7 +160,7 @@ func embedAlgorithm(ctx context.Context, engine *privatemail.Engine, p *evaluate
 	if out.after, err = released(ctx, engine, &client, method, p.Seed, epsilon, drawnDelta, drawnSteps); err != nil {
 		return nil, err
 	}
-	similarity, err := align.Rows(tail(out.after).RawMatrix(), out.server.RawMatrix())
+	similarity, err := align.Find(tail(out.after).RawMatrix(), out.server.RawMatrix())
 	if err != nil {
 		return nil, err
 	}

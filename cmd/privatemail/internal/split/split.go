@@ -22,6 +22,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
 )
 
+// mostEncoded is the memory for answers that are encoded beforehand, as package host has it.
+const mostEncoded = 640 << 20
+
 func Verb() cli.Verb {
 	return cli.Verb{
 		Name:     "split",
@@ -121,7 +124,7 @@ func (f *splitFlags) write(ctx context.Context, e *cli.Env, path string, whole *
 	defer workers.Close()
 	report := new(Report)
 	for i := range f.into {
-		shard, err := whole.Split(ctx, i+1, f.into, max(1, rest), workers)
+		shard, err := whole.Split(ctx, i+1, f.into, max(1, min(rest, mostEncoded)), workers)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}

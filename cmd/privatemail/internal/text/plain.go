@@ -34,7 +34,7 @@ func Plain(text string, args ...string) string {
 func packageNames() []string {
 	return []string{
 		"privatemail", "kernel", "iterate", "sparse", "jb", "simd", "sensitivity", "mechanism", "release", "post", "formats",
-		"retrieval", "client", "remote", "front", "sealed server", "server", "service", "session", "wire", "paper", "published", "supervised",
+		"client", "remote", "front", "sealed server", "server", "service", "session", "wire", "paper", "published", "supervised",
 		"evaluate", "baseline", "report", "cluster",
 		"align", "dense", "digits", "kmeans", "margin", "par", "pca", "plot", "points", "sections", "synth", "systemd",
 	}
@@ -42,7 +42,7 @@ func packageNames() []string {
 
 // operationNames are what may follow, and says no more than the verb.
 func operationNames() []string {
-	return []string{"embed", "plan", "graph", "converge", "privatize", "continue", "tight", "known", "paper", "unit rows", "labels", "fit", "map", "save", "open"}
+	return []string{"embed", "plan", "graph", "converge", "privatize", "continue", "tight", "known", "paper", "unit rows", "labels", "fit", "map", "save", "open", "save checkpoint", "open checkpoint"}
 }
 
 // Bare is an error without the names of packages in front.

@@ -104,7 +104,7 @@ inline bool ask(Question &q) {
   return true;
 }
 
-// Repeats an operation for so many seconds, at least once.
+// Repeats an operation for that many seconds, at least once.
 template <class F> std::vector<double> repeat(double duration, F operation) {
   std::vector<double> seconds;
   double total = 0;

@@ -1,5 +1,5 @@
 // This library through its C interface: an embedding of points, or rows placed by a model
-// from a file beside them. What is asked for is what through_c.go asks of the engine.
+// from a file next to them. What is asked for is what through_c.go asks of the engine.
 #include "peer.hpp"
 #include <memory>
 #include <pm.h>
