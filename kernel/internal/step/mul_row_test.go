@@ -1,15 +1,16 @@
 package step
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 )
 
 // MulRow is the product, for any number of columns and both precisions. The numbers are whole, so
 // that a processor that fuses products and sums gives the same.
 func TestMulRow(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := pointtest.Rand(1)
 	const rows, stride = 40, 21
 	x, wide := make([]float32, rows*stride), make([]float64, rows*stride)
 	for i := range x {
