@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 )
 
 // The adversary looks for data sets, and for weights, that change the step by
@@ -361,7 +363,7 @@ func randomQuery(rng *rand.Rand, n int) (Query, searchTable) {
 func TestAdversaryNeverExceedsTheBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	largest := make(map[string]float64)
-	for round := range 220 * *rounds {
+	for round := range longtest.Pick(80, 220, 220) * *rounds {
 		n := 2 + rng.IntN(9)
 		if round%20 == 0 {
 			n = 20 + rng.IntN(42)

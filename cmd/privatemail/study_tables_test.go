@@ -7,12 +7,14 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/evaluation"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 )
 
 // A small set of few columns and classes is measured from end to end. Modes that mean
 // nothing there are left out in one line, in the terminal and on the page, and no line is
 // wider than a terminal.
 func TestEvaluateSmallSet(t *testing.T) {
+	longtest.Only(t)
 	folder := filepath.Join(t.TempDir(), "small") + "/"
 	succeed(t, "generate", "-kind", "classes", "-n", "150", "-d", "4", "-classes", "3", "-out", folder)
 	out := filepath.Join(t.TempDir(), "report")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -13,7 +14,8 @@ import (
 // ends it there is at most one more, that of work which was under way.
 func TestFitEndsWithItsContext(t *testing.T) {
 	x, labels := labelledRows(150, 70, 31)
-	for _, text := range []string{"classic", "deep", "whiten,columns=20", "columns=20", "auto"} {
+	all := []string{"classic", "deep", "whiten,columns=20", "columns=20", "auto"}
+	for _, text := range longtest.Pick(all[:1], all, all) {
 		s := new(supervised.Settings)
 		if text != "auto" {
 			s = fixed(text)

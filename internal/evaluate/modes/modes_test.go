@@ -72,7 +72,7 @@ func TestEveryModeExplainsItself(t *testing.T) {
 // classes make the ceiling bind.
 func TestCeilingHolds(t *testing.T) {
 	bounded := slices.DeleteFunc(All(), func(m evaluate.Mode) bool { return !m.Bounded || m.Name == "dsne" })
-	for _, r := range measure(t, rows(t), bounded, 100, 0.5, 2) {
+	for _, r := range measure(t, rows(t), bounded, 100, longtest.Pick([]float64{2}, []float64{0.5, 2}, []float64{0.5, 2})...) {
 		ceiling := evaluate.Ceiling(r.Classes, r.Epsilon, r.Delta)
 		found := r.Figures[evaluate.RecallAt8] * float64(r.Asked)
 		if chance := (distuv.Binomial{N: float64(r.Asked), P: ceiling}).Survival(math.Round(found) - 1); chance < 1e-7 {
@@ -152,6 +152,7 @@ func TestClassesAtLargeEpsilon(t *testing.T) {
 // least overlaps at epsilon 2 are six standard deviations below their exact means, .412
 // (.023) for cells-prepared and .456 (.022) for cells.
 func TestCellsOnDigits(t *testing.T) {
+	longtest.Only(t)
 	x, y := digits.Load()
 	d := &evaluate.Data{Name: "digits", Features: x, Labels: y, Division: evaluate.DivisionOf("digits", x.Rows)}
 	least := map[string]map[float64]float64{

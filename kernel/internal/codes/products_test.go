@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
@@ -66,8 +67,9 @@ func TestNearestOfWideRows(t *testing.T) {
 			}
 			slices.SortFunc(want[i], neighbour.compare)
 		}
-		for _, k := range []int{1, 7, x.Rows - 1} {
-			for _, level := range []simd.Level{simd.Generic, simd.Best()} {
+		all, levels := []int{1, 7, x.Rows - 1}, []simd.Level{simd.Generic, simd.Best()}
+		for _, k := range longtest.Pick(all[1:2], all, all) {
+			for _, level := range longtest.Pick(levels[1:], levels, levels) {
 				req := &rows.Request{Points: p, Memory: 1 << 30, Workers: workers, Kernels: simd.At(level)}
 				given := make([]bool, x.Rows)
 				if err := NearestByRow(t.Context(), k, req, func(row int, near []uint32, d2 []float64) {

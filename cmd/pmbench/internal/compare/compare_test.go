@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 )
 
 func TestHolm(t *testing.T) {
@@ -97,7 +98,7 @@ func alarms(t *testing.T, tries, runs, cases int, metric string, before, after w
 // between the recordings: most of their measurements are slowed by a half, and more
 // of one than of the other.
 func TestCompareIsRightNineteenTimesOfTwenty(t *testing.T) {
-	const tries, runs = 200, 40
+	tries, runs := longtest.Pick(60, 200, 200), 40
 	fair, rough := weather{0.6, 1.5}, weather{0.45, 1.8}
 	for _, cases := range []int{1, 10} {
 		for name, pair := range map[string][2]weather{"fair, rough": {fair, rough}, "rough, fair": {rough, fair}, "still": {{1, 1}, {1, 1}}} {
