@@ -15,9 +15,9 @@ import (
 
 // Every command on the pages is run, in a folder with the files they name. Commands
 // that take long, need data that we may not distribute, or ranks of mpirun, run only
-// with -h, which prints help once all flags before it are known. Those of other pages than the README
-// run with PM_TESTS=long.
+// with -h, which prints help once all flags before it are known.
 func TestCommandsOfThePagesRun(t *testing.T) {
+	longtest.Only(t)
 	tools, folder := t.TempDir(), t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", tools, "./cmd/privatemail", "./cmd/pmbench").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -31,15 +31,11 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 		}
 	}
 	shell(t, "privatemail generate -kind uniform -n 2000 -d 2 -out u.npy; privatemail generate -kind digits -out cub/; cp -r cub gallery; cp -r cub c; cp cub/*.npy .; cp features.npy new.npy")
-	pages := []string{"README.md"}
-	if longtest.Wanted() {
-		more, err := filepath.Glob("docs/*.md")
-		if err != nil {
-			t.Fatal(err)
-		}
-		pages = append(append(pages, "CONTRIBUTING.md", "SECURITY.md", "BENCHMARKS.md"), more...)
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, page := range pages {
+	for _, page := range append([]string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "BENCHMARKS.md"}, pages...) {
 		t.Run(page, func(t *testing.T) {
 			text, err := os.ReadFile(page)
 			if err != nil {

@@ -197,7 +197,7 @@ func (h *huntTally) add(name string, ratio float64) {
 func TestCertificateHunt(t *testing.T) {
 	t.Parallel()
 	const seed = 1
-	cases, climbs := longtest.Pick(40, 120, 2000), longtest.Pick(1, 1, 20)
+	cases, climbs := longtest.Pick(24, 120, 2000), longtest.Pick(1, 1, 20)
 	large, largest := longtest.Pick(1, 2, 40), longtest.Pick(600, 1000, 3000)
 	tally := &huntTally{served: map[string]int{}, worst: map[string]float64{}}
 	const shards = 4

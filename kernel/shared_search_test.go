@@ -183,6 +183,7 @@ func describe(ctx context.Context, op *truncated.CSR) (*graphOf, error) {
 // Ranks that share a search have, together, the graph of one process, bit by bit, and each
 // knows the same of it.
 func TestSharedSearchIsThatOfOneProcess(t *testing.T) {
+	longtest.Only(t)
 	for _, c := range sharedCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			build := func(ranks *par.Ranks) (*graphOf, []int, error) {

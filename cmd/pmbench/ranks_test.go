@@ -9,11 +9,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 )
 
 // With ranks as goroutines every case has a figure for each number of ranks, and ranks of
 // few dimensions exchange less than the whole iterate.
 func TestRanksAsGoroutines(t *testing.T) {
+	longtest.Only(t)
 	folder := t.TempDir()
 	args := strings.Fields("ranks -local -quiet -ranks 1,2,3 -n 6000 -count 1 -times 1 -steal 100 -case /graph=cells/d=2/.*strong -json -record")
 	code, stdout, stderr := call(append(args, folder)...)

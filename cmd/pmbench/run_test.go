@@ -28,6 +28,9 @@ func verbLab(t *testing.T) *measure.Lab {
 func TestSuites(t *testing.T) {
 	t.Setenv(asCommand, "1") // suite retrieval starts this program again
 	for _, s := range suites.All() {
+		if !longtest.Wanted() && !slices.Contains([]string{"spmm", "step", "iterate"}, s.Name) {
+			continue
+		}
 		t.Run(s.Name, func(t *testing.T) {
 			l := verbLab(t)
 			cases := s.Pick(l, regexp.MustCompile(""), s.Name != "private") // the long private cases do not shrink below a second

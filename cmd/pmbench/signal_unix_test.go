@@ -17,11 +17,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/cli/clitest"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 )
 
 // Ctrl-C in the middle of peers prints the rounds that were finished, as a table and as
 // JSON, keeps them, says so, and leaves no other file.
 func TestPeersInterrupted(t *testing.T) {
+	longtest.Only(t)
 	for _, c := range []struct {
 		signal syscall.Signal
 		args   string
@@ -118,6 +120,7 @@ func TestRunInterrupted(t *testing.T) {
 // A second signal ends a program at once that still has to write what it measured: here to
 // a pipe that nobody reads.
 func TestSecondSignal(t *testing.T) {
+	longtest.Only(t)
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)

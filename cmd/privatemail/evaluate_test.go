@@ -14,6 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate/report"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 )
 
@@ -119,6 +120,7 @@ func TestEvaluateRefuses(t *testing.T) {
 // Where a mode cannot work at an epsilon, everything else is measured and each
 // file says what is missing and why.
 func TestEvaluateUnavailable(t *testing.T) {
+	longtest.Only(t)
 	out := filepath.Join(t.TempDir(), "report")
 	args := []string{"evaluate", squares(t), "-out", out, "-modes", "raw,cells,gaussian", "-seeds", "1,2", "-epsilon", "4,16,40", "-effects=false"}
 	stdout, _ := succeed(t, args...)

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -202,6 +203,7 @@ func TestFitProgress(t *testing.T) {
 
 // Fix holds for whatever is chosen.
 func TestFitFixes(t *testing.T) {
+	longtest.Only(t)
 	x, labels := twoClasses(300, true, 4)
 	fit, err := supervised.Fit(t.Context(), newEngine(t), x, labels, &supervised.Settings{
 		Fix: func(r *supervised.Recipe) { r.Steps, r.Columns = 2, 1 },

@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -84,6 +85,7 @@ func TestTextIsAtChance(t *testing.T) {
 
 // The program finds the query's class, by its label.
 func TestProgramFollowsTheLabel(t *testing.T) {
+	longtest.Only(t)
 	all := comparisons(t, 250, 98, 40, 5)
 	for _, c := range []struct {
 		name   string
