@@ -3,7 +3,9 @@ package privatemail
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"math"
@@ -18,7 +20,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
-	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -40,12 +41,11 @@ func TestCheckpointFile(t *testing.T) {
 	if err := want.Save(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
-	s, err := OpenCheckpoint(t.Context(), path)
+	got, err := OpenCheckpoint(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
-	got := s
+	defer got.Close()
 	if !maps.Equal(got.Run, want.Run) || !slices.Equal(got.State.Sums, want.State.Sums) || !slices.Equal(got.State.Trace, want.State.Trace) {
 		t.Errorf("got %+v", got)
 	}
@@ -63,19 +63,28 @@ func TestCheckpointFile(t *testing.T) {
 	}
 }
 
+// The bytes of a file change only with the version of these files.
+func TestGoldenCheckpointFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.checkpoint")
+	if err := sampleCheckpoint().Save(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "9d911d22e6072f66d274b756bada9fe7cbce17b1bf1ae29321e0b0e230a9328e"
+	if got := fmt.Sprintf("%x", sha256.Sum256(file)); got != want {
+		t.Errorf("hash %s, want %s: a file of other bytes needs another checkpointVersion", got, want)
+	}
+}
+
 // An engine continues from a file to the bits of a run that was not
 // interrupted.
 func TestResumeFromFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.checkpoint")
-	x, y, err := synth.Classes(300, 5, 4, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := New(WithCalibration(kernel.Calibration{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
+	x, y := classes(t, 300, 5)
+	e := engine(t)
 	s := Settings{Graph: Graph{MeanNeighbours: 12}, Form: kernel.Attract, Coefficient: 3, Steps: 6, Normalize: iterate.Centred}
 	want, err := e.Embed(t.Context(), x, y, &s)
 	if err != nil {

@@ -103,15 +103,8 @@ func TestResumedEmbedding(t *testing.T) {
 
 // A checkpoint of another run is refused by an error that names what differs.
 func TestResumeNamesWhatDiffers(t *testing.T) {
-	x, y, err := synth.Classes(300, 6, 5, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := New(WithCalibration(kernel.Calibration{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
+	x, y := classes(t, 300, 6)
+	e := engine(t)
 	base := Settings{Graph: Graph{Bandwidth: kernel.Sigma(1), Operator: "pairs"}, Form: kernel.Paper, Coefficient: 0.5, Dim: 2, Steps: 3} // not the first of a plan
 	var kept *Checkpoint
 	s := base
